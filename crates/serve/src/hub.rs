@@ -126,7 +126,7 @@ impl Hub {
 
     /// Lets go of the models that other nodes have deleted, and takes on those that they have made, which are
     /// recovered next. So are those that could not be recovered, now and then, and before this node `leads`.
-    pub(crate) fn go_after(&self, node: &Node, leads: bool) {
+    pub(crate) fn keep_up(&self, node: &Node, leads: bool) {
         for (name, place) in self.list() {
             let Place::Running(handle) = place else { continue };
             if handle.made() == node.made(&name) {

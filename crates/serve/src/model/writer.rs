@@ -103,7 +103,7 @@ impl Writer {
                     Some(_) => {}
                 }
             }
-            self.go_after();
+            self.keep_up();
             let mut held: Vec<Waiting> = Vec::new();
             let mut begun = false;
             self.expire(&mut begun);

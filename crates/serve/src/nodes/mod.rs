@@ -69,7 +69,7 @@ pub(crate) struct Group {
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) name: String,
-    /// What is known of it beside that, in words of the store.
+    /// The tables by which its store knows more of it, such as `from_file`.
     pub(crate) flags: String,
     pub(crate) seq: u64,
     pub(crate) begins: u64,
@@ -95,7 +95,7 @@ pub(crate) struct Page {
     /// Where its log begins.
     pub(crate) begins: u64,
     pub(crate) spec: String,
-    /// What is known of it beside that, in words of the store.
+    /// The tables by which its store knows more of it, such as `from_file`.
     pub(crate) flags: String,
     pub(crate) lines: Vec<Line>,
     pub(crate) states: Vec<State>,
@@ -278,17 +278,17 @@ impl Node {
         *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
     }
 
-    /// Takes the lease if nobody has it, and looks for what is new; then calls `known`, with whether it has
-    /// taken it, and only then is this node allowed to change models: nobody else writes what `known` has not
-    /// seen.
+    /// Takes the lease if nobody has it, notes which models there are, and calls `keep_up` with whether it
+    /// has the lease. Only after that may this node change models: nobody else writes any more what `keep_up`
+    /// has not seen.
     ///
     /// # Errors
     /// If the common log cannot be reached.
-    pub(crate) fn look(&self, known: impl FnOnce(bool)) -> Result<(), Fault> {
+    pub(crate) fn look(&self, keep_up: impl FnOnce(bool)) -> Result<(), Fault> {
         let asked = Instant::now();
         let lease = self.common.lease(&self.name, self.lease.as_secs_f64())?;
         self.note(&self.common.models()?);
-        known(matches!(lease, Lease::Mine(_)));
+        keep_up(matches!(lease, Lease::Mine(_)));
         match lease {
             Lease::Mine(term) => {
                 tracing::info!(term, "this node has the lease, and changes models");
@@ -329,32 +329,35 @@ impl Node {
 /// If the common log cannot be reached, or the thread cannot be started.
 pub(crate) fn begin(app: &Arc<App>) -> Result<Option<JoinHandle<()>>, Fault> {
     let Some(node) = app.hub.node.clone() else { return Ok(None) };
-    node.look(|leads| app.hub.go_after(&node, leads))?;
+    node.look(|leads| app.hub.keep_up(&node, leads))?;
     let app = Arc::clone(app);
     let thread = std::thread::Builder::new().name("node".to_owned());
-    let run = move || {
-        let (mut renewed, mut said) = (Instant::now(), false);
-        while !node.ending.load(Ordering::Acquire) {
-            let term = node.term();
-            let due = term.is_none() || renewed.elapsed() >= node.lease / 3;
+    let started = thread.spawn(move || keep_up(&node, &app));
+    started.map(Some).map_err(|error| format!("a thread for the lease cannot be started: {error}").into())
+}
+
+/// Renews the lease of `node`, or follows the node that has it, until `node` ends.
+fn keep_up(node: &Node, app: &Arc<App>) {
+    let (mut renewed, mut said) = (Instant::now(), false);
+    while !node.ending.load(Ordering::Acquire) {
+        let term = node.term();
+        if term.is_none() || renewed.elapsed() >= node.lease / 3 {
             let done = match term {
-                _ if !due => Ok(()),
                 Some(term) => node.renew(term),
-                None => node.look(|leads| app.hub.go_after(&node, leads)).and_then(|()| crate::recover(&app)),
+                None => node.look(|leads| app.hub.keep_up(node, leads)).and_then(|()| crate::recover(app)),
             };
             match done {
-                Ok(()) if due => (renewed, said) = (Instant::now(), false),
-                Err(what) if !said => {
+                Ok(()) => (renewed, said) = (Instant::now(), false),
+                Err(what) => {
+                    if !said {
+                        tracing::error!("the log that the nodes have in common cannot be used: {what}");
+                    }
                     said = true;
-                    tracing::error!("the log that the nodes have in common cannot be used: {what}");
                 }
-                _ => {}
             }
-            std::thread::sleep(PAUSE);
         }
-    };
-    let started = thread.spawn(run);
-    started.map(Some).map_err(|error| format!("a thread for the lease cannot be started: {error}").into())
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Stops all models, and then ends the thread of [`begin`] and the lease.

@@ -1,5 +1,5 @@
 //! The common log in PostgreSQL. The lease is a row: whoever writes holds it while the transaction lasts, so
-//! that another node takes over between two transactions, and what a node of before still sends is refused.
+//! that another node takes over between two transactions, and what the node before it still sends is refused.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -49,6 +49,7 @@ CREATE TABLE IF NOT EXISTS noregret_states (
 COMMIT;
 ";
 
+/// Holds the lease of the term `$1` until the end of the transaction; no row if another node has it.
 const HELD: &str = "SELECT term FROM noregret_lease WHERE term = $1 FOR SHARE";
 
 /// Events of a model whose last event is `$3`, by the node that has the lease in the term `$1`.
@@ -60,6 +61,7 @@ INSERT INTO noregret_events (made, seq, at, body, outcome)
 SELECT moved.made, line.seq, line.at, line.body, line.outcome
 FROM moved, unnest($6::bigint[], $7::bigint[], $8::text[], $9::text[]) AS line (seq, at, body, outcome)";
 
+/// Writes a state. A header and a file that are there stay if they are not given.
 const STATE: &str = "
 INSERT INTO noregret_states AS states (made, seq, header, file) VALUES ($1, $2, $3, $4)
 ON CONFLICT (made, seq) DO UPDATE SET header = coalesce(excluded.header, states.header),

@@ -1,6 +1,7 @@
 //! A store whose log several nodes have in common: what is committed here was committed there before, so that
 //! this store is never ahead of it; what another node has written is read from there.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -90,9 +91,14 @@ pub(crate) fn prepare(node: &Arc<Node>, name: &str, folder: &Path) -> Result<boo
     }
 }
 
+/// The name of the model in `folder`.
+fn name_of(folder: &Path) -> Cow<'_, str> {
+    folder.file_name().unwrap_or_default().to_string_lossy()
+}
+
 /// Removes the folder of a model.
 pub(crate) fn remove(folder: &Path) -> Result<(), Fault> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(folder);
     let gone = folder.with_file_name(format!(".{name}.deleted"));
     let removed = std::fs::rename(folder, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
     removed.map_err(|error| format!("{}: cannot be removed: {error}", folder.display()).into())
@@ -101,7 +107,7 @@ pub(crate) fn remove(folder: &Path) -> Result<(), Fault> {
 /// Moves the folder of the model `made` out of the way: the common log does not have it any more. Another
 /// node has deleted it, or this is another database.
 pub(crate) fn set_aside(folder: &Path, made: i64) -> Result<(), Fault> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(folder);
     let aside = folder.ancestors().nth(2).unwrap_or(Path::new(".")).join("deleted");
     let target = aside.join(format!("{name}-{made}"));
     std::fs::create_dir_all(&aside)
@@ -113,7 +119,7 @@ pub(crate) fn set_aside(folder: &Path, made: i64) -> Result<(), Fault> {
 
 /// Copies the model `made` of the common log to `folder`; false if there is none.
 fn copy(node: &Arc<Node>, made: i64, folder: &Path) -> Result<bool, Fault> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name_of(folder);
     let hidden = folder.with_file_name(format!(".{name}.new"));
     let failed =
         |error: std::io::Error| Fault::from(format!("{}: cannot be written: {error}", hidden.display()));

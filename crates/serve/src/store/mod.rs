@@ -26,16 +26,16 @@ pub(crate) use self::states::{last_snapshot, newest_snapshot};
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
-    db: Held,
+    db: Database,
     folder: PathBuf,
     /// The log that several nodes have in common, if they do.
     link: Option<Link>,
 }
 
 /// The database, or nothing while the model rests: open, it takes files and memory.
-struct Held(Option<Connection>);
+struct Database(Option<Connection>);
 
-impl Held {
+impl Database {
     fn close(self) -> rusqlite::Result<()> {
         self.0.map_or(Ok(()), |db| db.close().map_err(|(_, error)| error))
     }
@@ -43,7 +43,7 @@ impl Held {
 
 const AWAKE: &str = "the writer wakes a model before it is used";
 
-impl Deref for Held {
+impl Deref for Database {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -51,7 +51,7 @@ impl Deref for Held {
     }
 }
 
-impl DerefMut for Held {
+impl DerefMut for Database {
     fn deref_mut(&mut self) -> &mut Connection {
         self.0.as_mut().expect(AWAKE)
     }
@@ -157,7 +157,7 @@ impl Store {
     }
 
     fn open(folder: &Path, new: bool) -> Result<Self, Fault> {
-        let db = Held(Some(Self::open_file(folder, new)?));
+        let db = Database(Some(Self::open_file(folder, new)?));
         Ok(Self { db, folder: folder.to_owned(), link: None })
     }
 
@@ -236,12 +236,12 @@ impl Store {
 
     /// Closes the database, until [`Store::wake`].
     pub(crate) fn rest(&mut self) {
-        self.db = Held(None);
+        self.db = Database(None);
     }
 
     /// Opens the database again.
     pub(crate) fn wake(&mut self) -> Result<(), Fault> {
-        self.db = Held(Some(Self::open_file(&self.folder, false)?));
+        self.db = Database(Some(Self::open_file(&self.folder, false)?));
         Ok(())
     }
 

@@ -19,7 +19,7 @@ impl Writer {
 
     /// Applies what another node has written: all of it before this node changes the model, otherwise a part,
     /// so that forecasts do not wait.
-    pub(super) fn go_after(&mut self) {
+    pub(super) fn keep_up(&mut self) {
         while self.failure().is_none() && self.store.is_behind(self.engine.standing.seq) {
             let done = self.apply_page();
             if let Err(what) = &done
