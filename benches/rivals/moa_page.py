@@ -68,7 +68,7 @@ def label_before(options):
         if found["`auto`"] is None:
             print(f"left out: {name}, no rival was run on it", file=sys.stderr)
             continue
-        cells = [cell(who, result, found, told) for who, result in found.items()]
+        cells = [cell(who, result, found, told, timed=False) for who, result in found.items()]
         table.append([on.name, *cells, *baseline_cells(on.rows[1].tolist(), on.classes)])
         print(f"{on.name}: {cells[0]}", file=sys.stderr, flush=True)
         heads = ["stream", *found, *BASELINES]
@@ -76,7 +76,7 @@ def label_before(options):
         put_into("rivals-moa", TOLD, f"""
 Written by `python3 benches/rivals/rivals.py label-before`. `auto` has members that count which label follows which label. Here the rivals have as many further
 columns as there are labels, 1 in that of the label of the row before, on streams whose order says something; `auto` is `noregret run FILE` on the rows as they are. (scikit-learn, which
-predicts in blocks, is told the labels within its block, too.) Everything else as above.
+predicts in blocks, is told the labels within its block, too.) Log-loss / error rate, everything else as above, and nothing is timed. "Not run" says that this contestant has not been run.
 
 | {" | ".join(heads)} |
 |{"---|" * len(heads)}
@@ -84,8 +84,8 @@ predicts in blocks, is told the labels within its block, too.) Everything else a
 """)
 
 
-def cell(who, result, found, on):
-    """Log-loss / error / rows a second, the lowest of the line in bold."""
+def cell(who, result, found, on, timed=True):
+    """Log-loss / error / rows a second if `timed`, the lowest of the line in bold."""
     if result is None:
         stop = given_up("river", FORESTS[who], on) if who in FORESTS else None
         return f"would take {duration(stop.seconds / stop.rows * len(on.rows[1]))}" if stop else "not run"
@@ -95,7 +95,7 @@ def cell(who, result, found, on):
         loss = f"**{loss}**"
     if result.error <= min(one.error for one in others):
         error = f"**{error}**"
-    return f"{loss} / {error} / {result.rows / result.cpu:,.0f}"
+    return f"{loss} / {error}" + (f" / {result.rows / result.cpu:,.0f}" if timed else "")
 
 
 def moa(options):
