@@ -1,5 +1,6 @@
 //! The Python class of full-information learners.
 
+pub(crate) mod divided;
 pub(crate) mod explain;
 mod rows;
 pub(crate) mod table;

@@ -76,6 +76,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(survey::settled, module)?)?;
     module.add_function(wrap_pyfunction!(survey::reach, module)?)?;
     module.add_class::<passes::Passes>()?;
+    module.add_class::<learner::divided::PyDivided>()?;
     module.add_function(wrap_pyfunction!(passes::sums, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)

@@ -116,6 +116,49 @@ def test_shards_end_with_the_same_bits(cluster, period):
     assert there.rates == here.rates
 
 
+def test_members_of_auto_survive_a_kill(cluster):
+    class Killing(RayEngine):
+        """Kills a worker again and again, in the middle of its work."""
+
+        kills = 0
+
+        def actors(self, kind, calls):
+            self.made = super().actors(kind, calls)
+            return self.made
+
+        def kill(self):
+            ray.kill(self.made[self.kills % 2].handle, no_restart=False)
+            self.kills += 1
+
+    x, y = stream(3000, 6, 3)
+    whole = Learner("auto", features=6, labels=[0, 1, 2], scale="standard", intercept=True)
+    run = whole.run(x, y)
+    killing, timers = Killing(cores=0.5), []
+
+    def told(what):
+        if what.endswith("learnt"):
+            timers.append(threading.Timer(0.1, killing.kill))
+            timers[-1].start()
+
+    there = fit_on(split(x, y, 2), "auto", engine=killing, how="members", held_out=0, progress=told)
+    for timer in timers:
+        timer.join()
+    assert killing.kills >= 3
+    assert bytes(there.learner._core.to_bytes()) == bytes(whole._core.to_bytes())
+    assert there.rates["log_loss"] == pytest.approx(run.log_loss, rel=1e-12)
+
+
+def test_members_of_auto_survive_a_lost_machine(cluster):
+    cluster, second = cluster
+    x, y = stream(3000, 6, 3)
+    timer = soon(cluster, second, 5.0)
+    there = fit((x, y), "auto", 2, how="members", cores=0.5)
+    timer.join()
+    here = fit_on(split(x, y, 2), "auto", engine=HERE, how="members")
+    assert bytes(there.learner._core.to_bytes()) == bytes(here.learner._core.to_bytes())
+    assert there.rates == here.rates and there.held_out == here.held_out
+
+
 def test_data_sets_keep_their_order(cluster, tmp_path):
     pandas = pytest.importorskip("pandas")
     x, y = stream(300, 3, 3)

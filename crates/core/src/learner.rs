@@ -3,6 +3,7 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
+use crate::division::Divided;
 use crate::example::{Batch, Features, Label, Rounds, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;
@@ -146,6 +147,11 @@ pub trait OnlineLearner: Predictor {
     /// of the state; whoever loads a model before it is settled announces the rest of the rounds again.
     fn settle_after(&mut self, _rounds: u64) {}
 
+    /// The members of a mixture that can be divided among processes. `None` for other learners.
+    fn divided(&mut self) -> Option<&mut dyn Divided> {
+        None
+    }
+
     /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
     /// theorem's assumptions. To check these as well, use
     /// [`RunFacts::guarantee`](crate::facts::RunFacts::guarantee).
@@ -233,6 +239,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settle(&mut self);
         fn settle_after(&mut self, rounds: u64);
+        fn divided(&mut self) -> Option<&mut dyn Divided>;
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;
         fn certificate(&self) -> Option<Promise>;

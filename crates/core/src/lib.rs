@@ -49,6 +49,7 @@ pub mod bandit;
 pub mod batch;
 pub mod boosting;
 pub mod bounds;
+pub mod division;
 mod entry;
 pub mod example;
 pub mod experts;

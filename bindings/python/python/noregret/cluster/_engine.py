@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 Handle = Any
@@ -104,6 +107,25 @@ class LocalEngine(Engine):
         return handle
 
 
+class ProcessEngine(LocalEngine):
+    """One machine, as `LocalEngine`, but each actor is a process of its own. One that ends is started again by the next call;
+    calls that were not answered raise. Programs that use it start below `if __name__ == "__main__":`."""
+
+    def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
+        """See `Engine.actors`."""
+        return [_ProcessActor(kind, call) for call in calls]
+
+    def get(self, handle: Handle) -> Any:
+        """See `Engine.get`."""
+        return super().get(handle.result() if isinstance(handle, Future) else handle)
+
+    def stop(self, actors: Sequence[Actor]) -> None:
+        """See `Engine.stop`."""
+        for actor in actors:
+            if isinstance(actor, _ProcessActor):
+                actor.stop()
+
+
 class Failed:
     """A call that raised."""
 
@@ -122,6 +144,41 @@ class _LocalActor:
             return getattr(self._target, method)(*args)
         except Exception as error:
             return Failed(error)
+
+
+class _ProcessActor:
+    """An object of another process."""
+
+    def __init__(self, kind: Callable[..., Any], call: tuple[Any, ...]) -> None:
+        self._made = (kind, call)
+        self._begin()
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._process = ProcessPoolExecutor(1, mp_context=context, initializer=_make, initargs=self._made)
+
+    def call(self, method: str, *args: Any) -> Handle:
+        try:
+            return self._process.submit(_ask, method, args)
+        except BrokenProcessPool:
+            self._begin()
+            return self._process.submit(_ask, method, args)
+
+    def stop(self) -> None:
+        self._process.shutdown(wait=False, cancel_futures=True)
+
+
+_object: Any = None
+"""The object of this process, if it is an actor's."""
+
+
+def _make(kind: Callable[..., Any], call: tuple[Any, ...]) -> None:
+    global _object
+    _object = kind(*call)
+
+
+def _ask(method: str, args: tuple[Any, ...]) -> Any:
+    return getattr(_object, method)(*args)
 
 
 def attempt(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:

@@ -1,19 +1,20 @@
 """Learning on shards: passes over all rows find the best linear predictor, or every shard learns its rows in order and
-the learners' statistics are added."""
+the learners' statistics are added; or the members of a mixture are divided among workers."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .. import _core, _tables, _targets
+from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
 from .._kinds import number_of_classes
 from .._learner import Learner
+from . import _members
 from ._engine import Engine, Handle
 from ._shard import (
     Part,
@@ -22,6 +23,7 @@ from ._shard import (
     add,
     aligned,
     features,
+    is_sparse,
     join,
     joined,
     kinds,
@@ -29,15 +31,18 @@ from ._shard import (
     learn,
     look,
     numbered,
+    part_of,
+    picked,
     reach,
     rebase,
     score,
+    scored,
     settle,
     sums,
     total,
 )
 
-WAYS = ("passes", "lambda-once", "sum-all")
+WAYS = ("passes", "lambda-once", "sum-all", "members")
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ def fit(
         texts, categories, times and missing values, as for `noregret.Learner`: the first rows determine what their columns
         hold, and the learner knows them by name. Rows without a label (None, NaN) are not learnt.
     learner
-        `folklore`, `aioli` or `gaf`; `vaw` for numbers as targets.
+        `folklore`, `aioli` or `gaf`; `vaw` for numbers as targets; `auto` with `how="members"`.
     label, columns
         For tables: the label column, and the columns to learn from; by default all others.
     period
@@ -131,7 +136,8 @@ def fit(
         while a quadratic stands for all rows before, and at the end all rows: the result is the same. `lambda-once`, `sum-all`: a single pass; the statistics that
         the shards' learners have at the end are added, with the regulariser once or once per shard. Each shard's statistics
         were taken at its own predictions, so that the sum becomes worse with every shard. Those of `vaw` are exact, and always
-        added.
+        added. `members`: for `auto`, the rows of all shards are one stream; as many workers as there are shards have its members,
+        and what is learnt equals, to the bit, what one process would learn.
     held_out
         The share of rows, from 0 to less than 1, that are not learnt but scored at the end; every tenth one by default.
         Classes and scaling are those of all rows.
@@ -147,6 +153,8 @@ def fit(
     """
     if how not in WAYS:
         raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
+    if how == "members" and period is not None:
+        raise ValueError(f"period = {period}: for shards that merge; the members of a mixture learn all rows in order")
     if how == "sum-all" and period is not None:
         raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'passes' or 'lambda-once' was needed")
     if not 0 <= held_out < 1:
@@ -172,6 +180,9 @@ def fit(
     tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
     if reading.schema is not None:
         blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
+    if how == "members":
+        asked = (scale, intercept, radius, seed, params)
+        return _fit_members(blocks, counts, seen, learner, asked, engine, reading, held_out, tell)
     first = _template(seen, learner, scale, intercept, None, seed, params)
     first.statistics()  # Raises for a learner whose statistics do not add up.
     unmeasured = engine.broadcast(_bytes(first))
@@ -300,6 +311,48 @@ class _Learning:
         return _rates(found) if found.get("rounds") else None
 
 
+def _fit_members(
+    blocks: Sequence[Sequence[Handle]],
+    counts: list[int],
+    seen: Seen,
+    name: str,
+    asked: tuple[str, bool, float | None, int, Mapping[str, Any]],
+    engine: Engine,
+    reading: Reading,
+    share: float,
+    tell: Callable[[str], None],
+) -> Fitted:
+    """Learns the rows of all shards as one stream, with the members of a mixture on workers."""
+    firsts = np.concatenate([[0], np.cumsum(counts)])[:-1].tolist()
+    parts = [Part(first, 0, count, share) for first, count in zip(firsts, counts, strict=True)]
+    if reading.schema is None:
+        blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
+
+    def rows(held_out: bool) -> Iterator[Any]:
+        for part, shard in zip(parts, blocks, strict=True):
+            for x, y in part_of(part, held_out, reading, [engine.get(one) for one in shard]):
+                labelled = np.flatnonzero(y != _arrays.UNLABELLED)
+                if len(labelled):
+                    yield picked(x, labelled), np.ascontiguousarray(y[labelled].astype(np.int64))
+
+    # Waits for all shards: workers may take the cores that they need.
+    sparse = any([engine.get(one) for one in engine.map(is_sparse, [tuple(shard) for shard in blocks])])
+    learner = _template(seen, name, *asked, sparse=sparse, online=True)
+    rates = _members.learn(learner._core, rows(held_out=False), engine, len(blocks), tell)
+    learner._values = dict(seen.labels) or None
+    found = _rates(total([scored(learner._core, *one) for one in rows(held_out=True)])) if share else {}
+    return Fitted(
+        learner=learner,
+        held_out=found if found.get("rounds") else None,
+        rates=rates,
+        shards=[],
+        periods=[],
+        certificate=None,
+        withheld=f"{name} keeps no certificate",
+        labels=list(seen.labels.values()),
+    )
+
+
 def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
     """Rows in memory as contiguous shards of one block each, of nearly equal size."""
     if shards < 1:
@@ -344,9 +397,18 @@ def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, reading: Reading
 
 
 def _template(
-    seen: Seen, name: str, scale: str, intercept: bool, radius: float | None, seed: int, params: Mapping[str, Any]
+    seen: Seen,
+    name: str,
+    scale: str,
+    intercept: bool,
+    radius: float | None,
+    seed: int,
+    params: Mapping[str, Any],
+    *,
+    sparse: bool = False,
+    online: bool = False,
 ) -> Learner:
-    """The learner before its first round, with the scaling of all rows."""
+    """The learner before its first round, with the scaling of all rows; `online`: of the rows so far."""
     names = None if is_real(name) else list(seen.labels)
     core = _core.Learner(
         name,
@@ -359,8 +421,9 @@ def _template(
         intercept=intercept,
         labels=names,
         schema=seen.schema,
+        sparse=sparse,
     )
-    if scale != "none":
+    if scale != "none" and not online:
         core.set_scaling(seen.rows, seen.first.tolist(), seen.second.tolist())
     return Learner._wrap(core)
 

@@ -170,6 +170,11 @@ def numbered(reading: Reading, *blocks: Block) -> Numbers:
     return Numbers((values, indices, np.concatenate(starts), parts[0][0][3]), np.concatenate([y for _, y in parts]))
 
 
+def is_sparse(*blocks: Numbers) -> bool:
+    """Whether the rows of a shard are mostly zeros."""
+    return any(isinstance(block.rows, tuple) for block in blocks if len(block.targets))
+
+
 def reach(model: Model, reading: Reading, *blocks: Block) -> Floats:
     """The largest norm of a row as the learner sees it, and then the largest magnitude of every feature."""
     core = _core.Learner.from_bytes(model.tobytes())
@@ -185,14 +190,14 @@ def learn(
     core = _core.Learner.from_bytes(model.tobytes())
     if base is not None:
         core = core.with_statistics(aligned(base), 1, "lambda-once")
-    scores = [_summed(core.run(rows, y, seed=seed, frozen=True)[3]) for rows, y in _part(part, False, reading, blocks)]
+    scores = [_summed(core.run(rows, y, seed=seed, frozen=True)[3]) for rows, y in part_of(part, False, reading, blocks)]
     return core.statistics() if kept else np.empty(0), total(scores)
 
 
 def sums(model: Model, at: Floats, part: Part, reading: Reading, *blocks: Block) -> Floats:
     """The loss of the linear predictor `at` on a part of a shard, with its gradient and Hessian."""
     core = _core.Learner.from_bytes(model.tobytes())
-    found = [_core.sums(core, rows, y, aligned(at)) for rows, y in _part(part, False, reading, blocks)]
+    found = [_core.sums(core, rows, y, aligned(at)) for rows, y in part_of(part, False, reading, blocks)]
     n = len(at)
     return sum(found[1:], start=found[0]) if found else np.zeros(1 + n + n * (n + 1) // 2)
 
@@ -201,17 +206,22 @@ def score(model: Model, part: Part, reading: Reading, *blocks: Block) -> dict[st
     """The sums of errors and losses of a learner on the rows of a part that are held out; it learns nothing."""
     core = _core.Learner.from_bytes(model.tobytes())
     scores = []
-    for rows, y in _part(part, True, reading, blocks):
+    for rows, y in part_of(part, True, reading, blocks):
         if reading.labels is None:
             lost = (core.predict(rows, True)[:, 0] - y) ** 2
             scores.append({"rounds": float(len(y)), "squared_loss": float(lost.sum())})
-            continue
-        labelled = y != _arrays.UNLABELLED
-        p, y = core.predict(rows, False)[labelled], y[labelled].astype(np.int64)
-        lost = -np.log(np.maximum(p[np.arange(len(y)), y], np.finfo(np.float64).tiny))
-        errors = float((p.argmax(axis=1) != y).sum())
-        scores.append({"rounds": float(len(y)), "errors": errors, "error_rate": errors, "log_loss": float(lost.sum())})
+        else:
+            scores.append(scored(core, rows, y.astype(np.int64)))
     return total(scores)
+
+
+def scored(core: _core.Learner, rows: Rows, y: Ints) -> dict[str, float]:
+    """The sums of errors and losses on rows, of those that have a class."""
+    labelled = y != _arrays.UNLABELLED
+    p, y = core.predict(rows, False)[labelled], y[labelled]
+    lost = -np.log(np.maximum(p[np.arange(len(y)), y], np.finfo(np.float64).tiny))
+    errors = float((p.argmax(axis=1) != y).sum())
+    return {"rounds": float(len(y)), "errors": errors, "error_rate": errors, "log_loss": float(lost.sum())}
 
 
 def add(a: Floats, b: Floats) -> Floats:
@@ -256,7 +266,7 @@ def _blocks(reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, F
             yield rows, targets(y, reading)
 
 
-def _part(part: Part, held_out: bool, reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, Floats | Ints]]:
+def part_of(part: Part, held_out: bool, reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, Floats | Ints]]:
     """The rows of a part that are held out, or the others."""
     at = 0
     for rows, y in _blocks(reading, blocks):
@@ -267,10 +277,10 @@ def _part(part: Part, held_out: bool, reading: Reading, blocks: Sequence[Block])
         if len(chosen) == len(y):
             yield rows, y
         elif len(chosen):
-            yield _chosen(rows, chosen), np.ascontiguousarray(y[chosen])
+            yield picked(rows, chosen), np.ascontiguousarray(y[chosen])
 
 
-def _chosen(rows: Rows, places: Ints) -> Rows:
+def picked(rows: Rows, places: Ints) -> Rows:
     """Some of the rows."""
     if isinstance(rows, np.ndarray):
         return np.ascontiguousarray(rows[places])

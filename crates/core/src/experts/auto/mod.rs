@@ -119,6 +119,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
+use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
@@ -294,7 +295,7 @@ impl Auto {
 
     /// Adds members where the best of a grid is at its edge, and drops members that exceed the limits.
     fn change_members(&mut self) {
-        if self.fixed {
+        if self.fixed || self.roster.is_lent() {
             return;
         }
         let limits = self.limits();
@@ -452,7 +453,7 @@ impl OnlineLearner for Auto {
     }
 
     fn works_ahead(&self) -> bool {
-        self.roster.workers().are_several()
+        self.roster.workers().are_several() || self.roster.is_divided()
     }
 
     fn predict_and_update(
@@ -521,6 +522,10 @@ impl OnlineLearner for Auto {
     fn settle_after(&mut self, rounds: u64) {
         self.end = Some(self.rounds + rounds);
         self.roster.settle_after(rounds);
+    }
+
+    fn divided(&mut self) -> Option<&mut dyn Divided> {
+        Some(&mut self.roster)
     }
 
     /// Equations (3) and (4). Of all intervals within the rounds, the last round alone has the largest bound.

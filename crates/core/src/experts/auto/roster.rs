@@ -17,6 +17,7 @@ use super::unit::Unit;
 use seat::{Seat, Workshop};
 
 mod changes;
+mod division;
 mod seat;
 pub(super) mod stretches;
 
@@ -254,7 +255,8 @@ impl Roster {
     pub(super) fn prepare(&mut self, announced: &dyn Batch) {
         if self.used_rows() > 0 {
             self.announced.start(announced, self.problem.features);
-            self.seats.iter_mut().for_each(|seat| seat.portion = Some(0..0));
+            let here = self.seats.iter_mut().filter(|seat| seat.home.is_here());
+            here.for_each(|seat| seat.portion = Some(0..0));
             self.give_portions();
         }
     }

@@ -10,6 +10,7 @@ use crate::rng::{Rng, Uniforms};
 use crate::testing::plays;
 
 mod ahead;
+mod divided;
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
     let values: Values =

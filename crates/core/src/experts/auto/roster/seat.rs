@@ -15,6 +15,7 @@ use super::super::member::Member;
 use super::super::record::Record;
 use super::super::row::Row;
 use super::super::unit::Unit;
+use super::division::Home;
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -25,6 +26,7 @@ pub(super) struct Seat {
     pub(super) record: Record,
     /// The announced rows that the member has been given last. `None` if it joined after they were announced.
     pub(super) portion: Option<Range<usize>>,
+    pub(super) home: Home,
 }
 
 /// What members are made from.
@@ -51,7 +53,7 @@ impl Workshop<'_> {
 impl Seat {
     /// The seat of a member, `None` for one that was dropped.
     pub(super) fn new(description: Description, member: Option<Box<dyn Member>>) -> Self {
-        Self { description, member, record: Record::new(description), portion: None }
+        Self { description, member, record: Record::new(description), portion: None, home: Home::Here }
     }
 
     pub(super) fn kind(&self) -> &'static dyn Kind {
@@ -134,6 +136,9 @@ impl Seat {
     /// all of its current one and there are more rows.
     pub(super) fn take_portion(&mut self, rows: Rows<'_>, later: usize) {
         let (Some(member), Some(portion)) = (&mut self.member, &mut self.portion) else { return };
+        if !self.home.is_here() {
+            return;
+        }
         let start = rows.next + later;
         if start >= rows.count() || portion.end > start {
             return;
@@ -148,6 +153,9 @@ impl Seat {
     /// its portion.
     pub(super) fn replace_rows(&mut self, rows: Rows<'_>, at: usize) {
         let (Some(member), Some(portion)) = (&mut self.member, &self.portion) else { return };
+        if !self.home.is_here() {
+            return;
+        }
         let first = at.max(portion.start);
         if at < portion.end {
             member.prepare_rest(first - portion.start, &rows.range(first..portion.end));

@@ -98,7 +98,8 @@ struct Shared<'a> {
 
 impl Seat {
     /// Predicts and learns a stretch, and keeps the forecasts in `kept`; `at` is a buffer. `frequencies` are
-    /// the losses of the frequencies of the classes, if there are any.
+    /// the losses of the frequencies of the classes, if there are any. A member of another process does
+    /// nothing; its forecasts are kept if they are known.
     fn play(
         &mut self,
         shared: &Shared<'_>,
@@ -106,10 +107,16 @@ impl Seat {
         at: &mut Prediction,
         kept: &mut [Prediction],
     ) {
+        if !self.home.is_here() {
+            let (classes, heads) = (shared.workshop.problem.classes, self.description.heads());
+            let rounds = kept.iter_mut().take(shared.part.range.len());
+            return rounds.for_each(|kept| self.home.read(classes, heads, kept));
+        }
         let rounds = shared.part.targets().zip(shared.rows.iter().flatten()).zip(kept);
         for (later, ((y, row), kept)) in rounds.enumerate() {
             self.predict(*row, &[], at);
             keep(at, kept);
+            self.home.note(kept);
             let frequencies = frequencies.map(|losses| losses[later]);
             self.learn(*row, y, at, false, frequencies, &shared.workshop);
             self.take_portion(shared.announced, later + 1);
@@ -205,7 +212,7 @@ impl Roster {
         last: &mut Stretch,
         at: &mut Prediction,
     ) {
-        let counting = self.counting();
+        let (counting, is_lent) = (self.counting(), self.is_lent());
         let Self { problem, seats, combined, unit, seed, workers, announced, .. } = self;
         let Prediction { members, scratch: columns, .. } = at;
         let Parts { inputs, stacks, base } = Parts::of_room(members);
@@ -223,7 +230,7 @@ impl Roster {
         let others = others.filter(|(at, _)| Some(*at) != counting && !shared.part.range.is_empty());
         let others = others
             .map(|(_, ((seat, at), kept))| (seat.description.work(problem), Piece::Member(seat, at, kept)));
-        let late = (!behind.range.is_empty()).then(|| {
+        let late = (!behind.range.is_empty() && !is_lent).then(|| {
             let Stretch { inputs, played, .. } = last;
             let late = Late { part: behind, inputs, played, base, columns, stacks };
             (f64::INFINITY, Piece::Combined(combined, late))
