@@ -91,28 +91,7 @@ pub(crate) fn decide(
     options: &ReadOptions,
     find: impl Fn(&str) -> Result<usize, Fault>,
 ) -> Result<Decided, Fault> {
-    let width = sample.names.len();
-    let mut given: Vec<Option<CsvRole>> = vec![None; width];
-    for (list, role) in options.given() {
-        for name in list {
-            let column = find(name)?;
-            if let Some(other) = given[column].filter(|other| *other != role) {
-                let name = shown(&sample.names[column]);
-                return Err(fault!(
-                    "column {name} cannot be both {} and {}",
-                    role_word(other),
-                    role_word(role)
-                ));
-            }
-            given[column] = Some(role);
-        }
-    }
-    if let Some(label) = sample.label.filter(|label| given[*label] == Some(CsvRole::Drop)) {
-        let name = shown(&sample.names[label]);
-        return Err(fault!(
-            "column {name} cannot be both label and dropped; the option label names another one"
-        ));
-    }
+    let given = given_roles(sample, options, find)?;
     let mut notes = vec![];
     let (mut holes, mut constant) = (vec![], vec![]);
     let mut fields = vec![];
@@ -178,6 +157,36 @@ pub(crate) fn decide(
     let indicated = || options.hash_bits.is_none() && fields.iter().enumerate().any(lacks);
     let numbers = count_numbers(&fields).or_else(|| indicated().then(|| all_numbers(&fields)));
     Ok(Decided { fields, numbers, marks: marks(sample), notes })
+}
+
+/// The roles that `options` give to columns.
+fn given_roles(
+    sample: &Sample<'_>,
+    options: &ReadOptions,
+    find: impl Fn(&str) -> Result<usize, Fault>,
+) -> Result<Vec<Option<CsvRole>>, Fault> {
+    let mut given: Vec<Option<CsvRole>> = vec![None; sample.names.len()];
+    for (list, role) in options.given() {
+        for name in list {
+            let column = find(name)?;
+            if let Some(other) = given[column].filter(|other| *other != role) {
+                let name = shown(&sample.names[column]);
+                return Err(fault!(
+                    "column {name} cannot be both {} and {}",
+                    role_word(other),
+                    role_word(role)
+                ));
+            }
+            given[column] = Some(role);
+        }
+    }
+    if let Some(label) = sample.label.filter(|label| given[*label] == Some(CsvRole::Drop)) {
+        let name = shown(&sample.names[label]);
+        return Err(fault!(
+            "column {name} cannot be both label and dropped; the option label names another one"
+        ));
+    }
+    Ok(given)
 }
 
 /// Beside a column with decimal commas, points before groups of three digits are thousands: 1.200 is 1200.
@@ -320,9 +329,7 @@ impl<'a> Look<'a> {
     fn times(&self) -> Option<time::Found> {
         let found = time::detect(self.texts());
         let (style, mostly) = (found.style, found.count as f64 >= MOSTLY * self.cells.len() as f64);
-        let is_time =
-            |cell: &[u8]| std::str::from_utf8(cell).is_ok_and(|cell| time::parse(cell, style).is_some());
-        let some = found.count > 0 && (mostly || self.has_few_words(is_time));
+        let some = found.count > 0 && (mostly || self.has_few_words(|cell| is_time(cell, style)));
         (some && !time::are_seasons(self.texts())).then_some(found)
     }
 
@@ -464,14 +471,9 @@ impl<'a> Look<'a> {
         }
         if let Some(found) = self.times() {
             notes.extend(self.about_days(name, &found));
-            let mut words = self.texts().filter(|cell| time::parse(cell, found.style).is_none());
-            if let Some(word) = words.next().filter(|_| (found.count as f64) < MOSTLY * count as f64) {
-                notes.push(format!(
-                    "column {} holds times, except for {} of its first {count} cells, such as {}, which count as missing",
-                    shown(name),
-                    count - found.count,
-                    shown(word)
-                ));
+            if (found.count as f64) < MOSTLY * count as f64 {
+                let except = self.except(|cell| is_time(cell, found.style));
+                notes.push(format!("column {} holds times{except}", shown(name)));
             }
             return (CsvRole::Time, Some(found.style));
         }
@@ -482,18 +484,14 @@ impl<'a> Look<'a> {
             notes.push(self.about_durations(name, style));
             return (CsvRole::Numeric, Some(style));
         }
-        let others = || self.cells.iter().filter(|cell| amount::parse(cell, style).is_none());
-        let other = others().next().map_or_else(String::new, shown);
         let is_amount = |cell: &[u8]| amount::parse(cell, style).is_some();
+        let other = self.cells.iter().find(|cell| !is_amount(cell)).map_or_else(String::new, shown);
         if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(is_amount)) {
             // True and false are numbers there.
-            let words = || others().filter(|cell| std::str::from_utf8(cell).ok().and_then(truth).is_none());
-            if let Some(word) = words().next().map(shown) {
-                notes.push(format!(
-                    "column {} holds numbers, except for {} of its first {count} cells, such as {word}, which count as missing",
-                    shown(name),
-                    words().count()
-                ));
+            let is_truth = |cell: &[u8]| std::str::from_utf8(cell).ok().and_then(truth).is_some();
+            let except = self.except(|cell| is_amount(cell) || is_truth(cell));
+            if !except.is_empty() {
+                notes.push(format!("column {} holds numbers{except}", shown(name)));
             }
             return (CsvRole::Numeric, style);
         }
@@ -527,6 +525,11 @@ impl<'a> Look<'a> {
         }
         (CsvRole::Categorical, None)
     }
+}
+
+/// Whether a cell is a day or a time in this notation.
+fn is_time(cell: &[u8], style: Style) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|cell| time::parse(cell, style).is_some())
 }
 
 fn identifier(name: &str, distinct: usize, first: &[u8], count: usize, numbers: usize) -> String {
