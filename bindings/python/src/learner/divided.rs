@@ -155,7 +155,8 @@ impl PyDivided {
         })
     }
 
-    /// Predicts, scores and learns the next rows, all of which have labels. Rates are those of all rows so far.
+    /// Predicts, scores and learns the next rows, all of which have labels. Rates are those of all rows so
+    /// far.
     fn run<'py>(&self, py: Python<'py>, rows: PyRows<'py>, targets: PyTargets<'py>) -> PyResult<Ran<'py>> {
         let (rows, targets) = (rows.borrow()?, targets.borrow()?);
         let shared = self.learner.get();

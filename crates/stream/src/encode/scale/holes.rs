@@ -67,14 +67,15 @@ impl Scaler {
                 self.holes[at] = [zeros + 1, means];
                 continue;
             }
-            moved |= self.to_mean(at);
+            moved |= self.become_mean(at);
             self.holes[at][1] += 1;
         }
         moved
     }
 
-    /// Makes the zeros that stand for missing numbers of a column their mean. Returns whether there were some.
-    fn to_mean(&mut self, column: usize) -> bool {
+    /// Makes the zeros that stand for missing numbers of a column their mean. Returns whether there were
+    /// some.
+    fn become_mean(&mut self, column: usize) -> bool {
         let [zeros, means] = self.holes[column];
         if zeros > 0 {
             let moments = self.without_zeros(column);
@@ -166,7 +167,7 @@ impl Scaler {
     pub(super) fn settle(&mut self) {
         for column in 0..self.holes.len() {
             if self.stand_in(column) != 0.0 {
-                self.to_mean(column);
+                self.become_mean(column);
             }
         }
     }

@@ -246,8 +246,8 @@ fn month_of(cell: &str, style: Style) -> Option<(i64, i64)> {
     }
 }
 
-/// Whether all cells are spans from a year to the next, of several years: seasons such as 2005-06 and 2006-07,
-/// which are no months.
+/// Whether all cells are spans from a year to the next, of several years: seasons such as 2005-06 and
+/// 2006-07, which are no months.
 pub(crate) fn are_seasons<'a>(mut cells: impl Iterator<Item = &'a str>) -> bool {
     let mut years = HashSet::new();
     let is_season = |cell: &str| {

@@ -239,8 +239,8 @@ impl Booster {
 }
 
 /// Whether the next fit is due after `all` rows, if the last one was to `fitted` rows and the trees are
-/// settled after `end`: fits are to two thirds of all rows, two thirds of these, and so on. No forecast has to
-/// wait for them, and in the end only what the stacks have learnt of them counts.
+/// settled after `end`: fits are to two thirds of all rows, two thirds of these, and so on. No forecast has
+/// to wait for them, and in the end only what the stacks have learnt of them counts.
 fn is_due(fitted: u64, all: u64, end: u64) -> bool {
     let mut mark = 2 * end / 3;
     while mark > all {
