@@ -252,7 +252,7 @@ def test_labels_on_offer_of_other_shapes():
 
 def test_labels_are_described_to_conditional_logit():
     bandit = Bandit("offers", width=32, classes=3, oracle="conditional-logit", schedule="certificate", radius=4.0)
-    assert bandit.params["oracle"] == "conditional-logit" and bandit.params["oracle.radius"] == 4.0
+    assert bandit.params["oracle"] == "conditional-logit" and bandit.params["oracle__radius"] == 4.0
     rng = np.random.default_rng(0)
     for _ in range(300):
         labels = {name: {"price": float(price)} for name, price in zip("abc", rng.random(3), strict=True)}

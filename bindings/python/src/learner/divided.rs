@@ -181,8 +181,16 @@ impl PyDivided {
                 standing.score = score;
             }
             let signals = Signals::new();
-            let mut examples =
-                ArrayExamples { rows, targets, weights: None, encoder, frozen: false, at: 0, signals };
+            let mut examples = ArrayExamples {
+                rows,
+                targets,
+                weights: None,
+                encoder,
+                frozen: false,
+                room: None,
+                at: 0,
+                signals,
+            };
             let (sink, mut generator) = (&mut record.rounds, Rng::new(0, 0));
             run_on(&mut examples, learner.as_mut(), sink, &options, &mut generator, &mut standing)?;
             part.place = Some((standing.rounds, standing.block, standing.into));
