@@ -56,7 +56,7 @@ impl Encoder {
             out.indices.clear();
             out.values.truncate(at + self.columns);
         }
-        self.add_plain(Features::Sparse { indices, values }, missing, out);
+        self.add_plain(Features::Sparse { indices, values }, out);
         let beyond = self.bound(out);
         self.counted(beyond)
     }
@@ -106,7 +106,7 @@ impl Encoder {
                 out.indices.extend((0u32..).take(values.len()));
                 self.scaler.observe_and_scale(&out.indices, values, &mut out.values[at..]);
                 out.indices.clear();
-                self.add_plain(x, &[], out);
+                self.add_plain(x, out);
                 let beyond = self.bound(out);
                 return self.counted(beyond);
             }
@@ -214,7 +214,7 @@ impl Encoder {
                     }
                 }
                 self.scaler.scale_dense(&mut out.values[at..]);
-                self.add_plain(x, missing, out);
+                self.add_plain(x, out);
             }
         }
         self.bound(out)
@@ -246,8 +246,9 @@ impl Encoder {
         self.scaler.scale_sparse(columns, &mut out.values[at..end]);
     }
 
-    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both.
-    fn add_plain(&self, x: Features<'_>, missing: &[u32], out: &mut Example) {
+    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both. There a missing
+    /// number is 0, also far from the others: trees tell by it which ones are missing.
+    fn add_plain(&self, x: Features<'_>, out: &mut Example) {
         if !self.accepts.plain || !self.scaler.scaling().adapts() {
             return;
         }
@@ -258,9 +259,6 @@ impl Encoder {
         out.values.resize(at + self.columns, 0.0);
         for &column in &self.absent {
             out.values[at + column as usize] = self.scaler.centre(column as usize);
-        }
-        if self.fills_missing {
-            self.scaler.fill(missing, &mut out.values[at..]);
         }
         x.iter().for_each(|(column, value)| out.values[at + column] = value);
     }
