@@ -317,3 +317,12 @@ fn nothing_is_lost_between_nodes() {
 fn nothing_is_lost_between_nodes_in_two_hundred_kills() {
     killed(200);
 }
+
+/// The refusal of a wrong address names the option, and not the password.
+#[test]
+fn a_wrong_address_is_not_repeated() {
+    let refused = Folder::new().run("serve --postgres noregret:secret@x --node y");
+    let said = refused.stderr;
+    assert!(refused.code == 2 && said.starts_with("noregret: --postgres: the address"), "{said}");
+    assert!(said.contains(", or host=HOST ") && !said.contains("secret"), "{said}");
+}

@@ -120,7 +120,7 @@ impl Postgres {
     pub(super) fn open(url: &str) -> Result<Self, Fault> {
         // The error of a wrong address may repeat the password.
         let mut config: Config = url.parse().map_err(|_: Error| {
-            "the address of the database is not of the form postgres://USER:PASSWORD@HOST/DATABASE".to_owned()
+            "--postgres: the address of the database is not of the form postgres://USER:PASSWORD@HOST/DATABASE, or host=HOST user=USER dbname=DATABASE".to_owned()
         })?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
