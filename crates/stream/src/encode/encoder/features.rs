@@ -246,8 +246,8 @@ impl Encoder {
         self.scaler.scale_sparse(columns, &mut out.values[at..end]);
     }
 
-    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both. There a missing
-    /// number is 0, also far from the others: trees tell by it which ones are missing.
+    /// Adds the dense row before scaling behind the scaled one, for a learner that takes both. There a
+    /// missing number is 0, also far from the others: trees tell by it which ones are missing.
     fn add_plain(&self, x: Features<'_>, out: &mut Example) {
         if !self.accepts.plain || !self.scaler.scaling().adapts() {
             return;
