@@ -10,22 +10,10 @@ use crate::arrays::{check_row_with_holes, check_weights};
 use crate::error::{Done, Failure};
 use crate::learner::Learner;
 
-/// A row: known features and new ones, with NaN for missing numbers.
+/// A row: known features, with NaN for missing numbers, and new features.
 struct Mapped<'py> {
     known: Vec<(u32, f64)>,
     new: Vec<(Bound<'py, PyAny>, f64)>,
-}
-
-impl<'py> Mapped<'py> {
-    /// The number of feature `name` is missing. A new feature gets its column now, so that its first number
-    /// stands for those that are missing before it; as zeros they would be far from all other numbers.
-    fn miss(&mut self, columns: &Bound<'py, PyDict>, name: Bound<'py, PyAny>) -> PyResult<()> {
-        match column_of(columns, &name)? {
-            Some(column) => self.known.push((column, f64::NAN)),
-            None => self.new.push((name, f64::NAN)),
-        }
-        Ok(())
-    }
 }
 
 /// Beyond this number of columns, space is reserved for several new ones at a time, so that growing
@@ -54,7 +42,7 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
     let mut mapped = Mapped { known: Vec::with_capacity(x.len()), new: Vec::new() };
     for (name, value) in x {
         if value.is_none() {
-            mapped.miss(columns, name)?;
+            mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
             continue;
         }
         let (name, value) = match value.cast::<PyString>() {
@@ -62,7 +50,7 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
                 let category = PyString::new(x.py(), &format!("{}={text}", name.str()?)).into_any();
                 // An empty text is missing, except in learners of before that have learnt it.
                 if text.to_str()?.trim_ascii().is_empty() && column_of(columns, &category)?.is_none() {
-                    mapped.miss(columns, name)?;
+                    mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
                     continue;
                 }
                 if x.contains(&category)? {
@@ -88,7 +76,7 @@ fn map<'py>(columns: &Bound<'py, PyDict>, x: &Bound<'py, PyDict>) -> PyResult<Ma
             },
         };
         if value.is_nan() {
-            mapped.miss(columns, name)?;
+            mapped.known.extend(column_of(columns, &name)?.map(|column| (column, f64::NAN)));
             continue;
         }
         if !value.is_finite() {
