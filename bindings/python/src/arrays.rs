@@ -392,7 +392,6 @@ impl Examples for ArrayExamples<'_> {
         made.expect("rows are checked before the loop");
         let weight = self.weights.map_or(1.0, |weights| weights[at]);
         out.set_target(self.targets.target(at).map(|target| target.weighted(weight)));
-        self.encoder.make_relative(out);
         Ok(true)
     }
 }

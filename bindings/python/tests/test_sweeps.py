@@ -51,7 +51,7 @@ def test_a_run_that_fails_is_reported_beside_the_others():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": ["1", "2", "x", "4"] * 25, "t": ["inf"] + ["1"] * 99})
     (failure,) = sweep((frame, ["u", "v"] * 50), ["ogd"], options=["--numeric", "t"], engine=ENGINE).failures
-    assert failure["error"] == 'rows.csv:2: column "t": "inf" is not finite'
+    assert failure["error"] == 'rows.csv:2: column "t": "inf" is not finite; pass --missing=inf if it stands for a missing one'
     with pytest.raises(ValueError, match="'ogdd' is no learner"):
         sweep((x, y), "ogdd")
     with pytest.raises(ValueError, match="ogd is not among the learners"):

@@ -73,7 +73,6 @@ impl Learner {
         let mut spare = self.take_spare(inner);
         let Inner { learner, encoder, example, state, facts, .. } = inner;
         encode(encoder, x, &mut spare.room, example).expect("rows are checked before");
-        let target = target.weighted(encoder.relative(target.weight));
         if spare.state != Some(*state) || spare.example.features() != example.features() {
             learner.predict(example.features(), &mut spare.prediction);
         }

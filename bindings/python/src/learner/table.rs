@@ -182,7 +182,6 @@ pub(crate) fn run_table<'py>(
             let mut record = Record::new(forecast, keep, rows);
             let reader = table.open(&options)?;
             let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
-            let inside = inside.weighed_outside(weights.is_some());
             let mut examples = TableExamples { inside, weights, at: 0, signals };
             inner.learner.set_workers(workers);
             let ran = run(&mut examples, inner.learner.as_mut(), &mut record.rounds, &options_of_run);
@@ -442,7 +441,6 @@ impl Examples for TableExamples<'_> {
         }
         if let Some(weights) = self.weights {
             out.set_weight(weights[self.at]);
-            self.inside.encoder.make_relative(out);
         }
         self.at += 1;
         Ok(true)

@@ -12,7 +12,6 @@ use super::example::{Example, Logged, OwnedTruth};
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::relative::MeanWeight;
 use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
@@ -86,8 +85,6 @@ pub struct Encoder {
     when_learnt: bool,
     /// The weights of classes.
     class_weights: ClassWeights,
-    /// The mean of the weights of rows, by which they are divided.
-    mean_weight: MeanWeight,
 }
 
 /// The part of an encoder that a row and growth change, apart from the scaling, see [`Encoder::kept`].
@@ -97,21 +94,19 @@ pub struct Kept {
     classes: usize,
     columns: usize,
     large_rows: u64,
-    mean_weight: MeanWeight,
 }
 
 impl Encoder {
     /// The state of now, without the scaling, to return to. It costs no copy.
     pub fn kept(&self) -> Kept {
-        let Self { classes, columns, large_rows, mean_weight, .. } = *self;
-        Kept { labels: Arc::clone(&self.labels), classes, columns, large_rows, mean_weight }
+        let (classes, columns, large_rows) = (self.classes, self.columns, self.large_rows);
+        Kept { labels: Arc::clone(&self.labels), classes, columns, large_rows }
     }
 
     /// Returns to a state of before.
     pub fn take_back(&mut self, kept: Kept) {
-        let Kept { labels, classes, columns, large_rows, mean_weight } = kept;
+        let Kept { labels, classes, columns, large_rows } = kept;
         (self.labels, self.classes, self.columns, self.large_rows) = (labels, classes, columns, large_rows);
-        self.mean_weight = mean_weight;
     }
 
     /// Encodes `row`, after updating the scaler with it.

@@ -105,8 +105,6 @@ pub struct ReadExamples {
     pause: Option<Pause>,
     paused: bool,
     on_bad_row: Option<OnBadRow>,
-    /// Whether the caller sets the weights of examples.
-    weighed_outside: bool,
 }
 
 /// Called for every bad row that is skipped, with the number of examples made before it, the name of the
@@ -171,14 +169,7 @@ impl ReadExamples {
             pause: None,
             paused: false,
             on_bad_row: None,
-            weighed_outside: false,
         }
-    }
-
-    /// The same; with `weighed`, the examples' weights are set by the caller.
-    #[must_use]
-    pub fn weighed_outside(self, weighed: bool) -> Self {
-        Self { weighed_outside: weighed, ..self }
     }
 
     /// The same rows with fixed classes and scaling, for prediction without learning. Rows with
@@ -253,11 +244,7 @@ impl ReadExamples {
     fn encode(&mut self, out: &mut Example) -> Result<(), Fault> {
         self.reader.columns().check_row(self.row.indices(), self.encoder.columns())?;
         if !self.frozen {
-            self.encoder.encode(&self.row, out)?;
-            if !self.weighed_outside {
-                self.encoder.make_relative(out);
-            }
-            return Ok(());
+            return self.encoder.encode(&self.row, out);
         }
         if let Some(what) = self.encoder.encode_frozen(&self.row, out)? {
             self.unscored += 1;

@@ -1,6 +1,6 @@
 //! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), their weights
-//! (`class_weights`), weights of rows (`relative`), ranges of costs (`costs`), scaling (`scale`), encoding
-//! (`encoder`, `example`), and rows that are learnt later, or never (`late`).
+//! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), and rows
+//! that are learnt later, or never (`late`).
 
 mod ahead;
 pub mod class_weights;
@@ -11,7 +11,6 @@ pub mod examples;
 pub mod labels;
 mod late;
 mod measure;
-mod relative;
 pub mod scale;
 pub mod survey;
 
@@ -30,4 +29,3 @@ pub use encoder::{Encoder, Kept, LARGEST_WEIGHT, LargeRow};
 pub(crate) use encoder::{TWO_PLAYED, offered_twice, row_error};
 pub use example::{Coming, Example, Logged};
 pub use late::Unscaled;
-pub use relative::MeanWeight;

@@ -188,7 +188,6 @@ impl Feed {
             {
                 count(&mut self.classes, label);
             }
-            encoding.encoder.make_relative(example);
             filled.filled += 1;
             encoding.rows += 1;
         }

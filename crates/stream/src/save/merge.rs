@@ -102,7 +102,6 @@ impl Saved {
             mine.labels_mut().clone_from(theirs.labels());
         }
         mine.scaler_mut().add(theirs.scaler());
-        mine.mean_weight_mut().add(theirs.mean_weight());
         self.facts.extend(&other.facts);
         self.facts.merged_scalings |= mine.scaler().scaling().adapts();
         Ok(())

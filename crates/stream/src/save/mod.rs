@@ -1,7 +1,6 @@
 //! Saved models: a learner with its encoder, schema and generator; merging of models.
 
 pub mod file;
-mod mean_weight;
 pub mod merge;
 mod saved;
 mod single;

@@ -12,7 +12,6 @@ use noregret::problem::Problem;
 use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::mean_weight;
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
@@ -438,7 +437,6 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
     }
     let (rows, first, second) = encoder.scaler().state();
     let real = |data: &[f64]| Numbers { shape: vec![data.len()], data: Data::of(data) };
-    mean_weight::write(archive, encoder.mean_weight());
     archive.set_tensor("scaling/first", real(&first));
     archive.set_tensor("scaling/second", real(&second));
     archive.set_tensor("scaling/rows", Numbers { shape: vec![1], data: Data::Count(vec![rows]) });
@@ -509,8 +507,7 @@ fn surroundings(
         return Err(ModelError::Damaged("its learner takes no weights of classes".to_owned()));
     }
     let encoder = encoding.encoder(about, problem, labels, scaler.with_holes(holes).with_guard(guard))?;
-    let encoder = encoder.with_class_weights(class_weights.unwrap_or_default());
-    Ok((encoder.with_mean_weight(mean_weight::read(archive)?), schema))
+    Ok((encoder.with_class_weights(class_weights.unwrap_or_default()), schema))
 }
 
 /// Reads what was seen of at most `columns` columns.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use noregret::learner::{Accepts, Classes};
 
-use super::{Encoder, Example, LargeRow};
+use super::{Encoder, LargeRow};
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::relative::MeanWeight;
 use crate::encode::scale::{Scaler, Scaling};
 
 impl Encoder {
@@ -32,7 +31,6 @@ impl Encoder {
             costs: None,
             when_learnt: false,
             class_weights: ClassWeights::default(),
-            mean_weight: MeanWeight::default(),
         }
     }
 
@@ -96,36 +94,6 @@ impl Encoder {
     #[must_use]
     pub fn with_class_weights(self, class_weights: ClassWeights) -> Self {
         Self { class_weights, ..self }
-    }
-
-    /// The same with what was seen of the weights of rows.
-    #[must_use]
-    pub(crate) fn with_mean_weight(self, mean_weight: MeanWeight) -> Self {
-        Self { mean_weight, ..self }
-    }
-
-    /// What was seen of the weights of rows.
-    pub fn mean_weight(&self) -> MeanWeight {
-        self.mean_weight
-    }
-
-    /// The same, to add that of other rows.
-    pub(crate) fn mean_weight_mut(&mut self) -> &mut MeanWeight {
-        &mut self.mean_weight
-    }
-
-    /// What the importance `weight` of a row that is learnt is relative to the mean so far: see
-    /// [`MeanWeight`].
-    pub fn relative(&mut self, weight: f64) -> f64 {
-        self.mean_weight.relative(weight)
-    }
-
-    /// The same for the weight of an example, if it has a label.
-    pub fn make_relative(&mut self, example: &mut Example) {
-        if let Some(target) = example.target() {
-            let weight = target.weight;
-            example.set_weight(self.relative(weight));
-        }
     }
 
     /// The classes seen so far; empty for a real-valued target.
