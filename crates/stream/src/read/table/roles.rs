@@ -361,7 +361,9 @@ impl<'a> Look<'a> {
         let steps = numbers.windows(2).filter(|pair| pair[1] == pair[0].wrapping_add(1)).count();
         let falls = || numbers.windows(2).all(|pair| pair[0] == pair[1].wrapping_add(1));
         let lower = name.to_ascii_lowercase();
-        let is_time = || ["date", "day", "year", "month", "week", "time"].iter().any(|of| lower.contains(of));
+        // A candidate is no date.
+        let word = lower.replace("candidate", "");
+        let is_time = || ["date", "day", "year", "month", "week", "time"].iter().any(|of| word.contains(of));
         let rises = || steps as f64 >= GAPS * count as f64 && numbers.is_sorted_by(|a, b| a < b);
         // R calls the nameless column X when it reads it.
         let is_x = || {

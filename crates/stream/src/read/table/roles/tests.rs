@@ -81,7 +81,10 @@ fn row_numbers_are_left_out() {
     for name in ["Unnamed: 0", "X", "rownum", "uid", "PassengerId", "order_id", "__index_level_0__"] {
         assert_eq!(role(&format!("{name},b,label"), &shuffled), CsvRole::Drop, "{name}");
     }
-    assert_eq!(role("step,b,label", &|t| t + 7), CsvRole::Drop);
+    for name in ["step", "candidate"] {
+        assert_eq!(role(&format!("{name},b,label"), &|t| t + 7), CsvRole::Drop, "{name}");
+    }
+    assert_eq!(role("candidate_date,b,label", &|t| t + 7), CsvRole::Numeric);
     for header in ["price,b,label", "X,Y,label"] {
         assert_eq!(role(header, &shuffled), CsvRole::Numeric, "{header}");
     }
