@@ -42,7 +42,7 @@ WRITTEN = [page for page in (ROOT / "docs").glob("**/*.md") if not MADE & set(pa
 PAGES = [*WRITTEN, ROOT / "README.md", *(ROOT / "bindings" / "python").glob("*.md"), *HERE.glob("docs/*.md")]
 SOURCES = [*(HERE / "python").glob("**/*.py")]
 # What has the form of a dotted name and is none.
-FILES = {"noregret.service", "noregret.html", "noregret.css"}
+FILES = {"noregret.service", "noregret.html", "noregret.css", "noregret.request"}
 
 
 def test_names_that_the_documentation_has_are_there():
