@@ -46,6 +46,7 @@ __all__ = [
     "roles",
     "rows_of",
     "run_table",
+    "settled",
     "sums",
     "survey",
     "table_rows",
