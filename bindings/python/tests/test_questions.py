@@ -165,34 +165,6 @@ def test_missing(here, form):
     assert (saved.labels, saved.features) == (["cat", "dog"], 2)
 
 
-def test_missing_numbers_far_from_0(here):
-    """No imputation is needed: of numbers around 50 a missing one was 0, and half of the labels were wrong."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(1000, 2))
-    labels, holes = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down"), rng.random((1000, 2)) < 0.2
-    frame = pandas.DataFrame(np.where(holes, np.nan, x + 50).round(3), columns=["a", "b"])
-    frame.assign(label=labels).to_csv("rows.csv", index=False)
-    filled = Learner("folklore").run(frame.fillna(50), labels).error_rate
-    for errors in (Learner("folklore").run(frame, labels).error_rate, summary("run", "rows.csv", "--learner", "folklore")["error_rate"]):
-        assert errors < filled + 0.05, (errors, filled)
-
-
-def test_numbers_that_go_missing_later(here):
-    """Behind the first 1,000 rows, which decide about the columns, a missing number was 0."""
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=(2400, 2))
-    labels, holes = np.where(x[:, 0] + 0.5 * x[:, 1] > 0, "up", "down"), rng.random((2400, 2)) < 0.2
-    holes[:1100] = False
-    frame = pandas.DataFrame(np.where(holes, np.nan, x + 50).round(3), columns=["a", "b"])
-    rows = frame.assign(label=labels)
-    rows.to_csv("rows.csv", index=False)
-    rows.to_json("rows.ndjson", orient="records", lines=True)
-    filled = Learner("folklore").run(frame.fillna(50), labels).error_rate
-    files = [summary("run", name, "--learner", "folklore")["error_rate"] for name in ("rows.csv", "rows.ndjson")]
-    for errors in (Learner("folklore").run(frame, labels).error_rate, *files):
-        assert errors < filled + 0.03, (errors, filled)
-
-
 @answer("Do I have to scale the features, or add a constant column?")
 def test_scale(here):
     x, y = stream(200, 2, 2)
