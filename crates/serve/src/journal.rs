@@ -120,30 +120,24 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
         traces.begin(request.headers(), method.as_str(), route.as_ref().map(MatchedPath::as_str))
     });
     let mut response = next.run(request).await;
-    let answered = response.status().as_str().to_owned();
-    metrics::counter!("noregret_responses_total", "status" => answered).increment(1);
-    let (status, key, model) = (response.status(), key.as_deref(), model_of(&path));
-    let deed = route.and_then(|route| deed(&method, route.as_str(), status));
-    let (shown, client, method) = (id.to_str().unwrap_or_default(), client.as_deref(), method.as_str());
-    let code = status.as_u16();
+    let (answered, milliseconds) = (response.status(), begun.elapsed().as_secs_f64() * 1000.0);
+    metrics::counter!("noregret_responses_total", "status" => answered.as_str().to_owned()).increment(1);
+    let deed = route.and_then(|route| deed(&method, route.as_str(), answered));
+    let (request, status) = (id.to_str().unwrap_or_default(), answered.as_u16());
+    let (client, key, method) = (client.as_deref(), key.as_deref(), method.as_str());
+    let (path, model) = (path.as_str(), model_of(&path));
     if let Some(deed) = deed {
-        tracing::info!(target: AUDIT, request = shown, key, model, path, "{deed}");
+        tracing::info!(target: AUDIT, request, key, model, path, "{deed}");
     }
-    macro_rules! tell {
-        ($level:ident, [$($target:tt)*], [$($more:tt)*], $what:literal) => {
-            tracing::$level!(
-                $($target)* request = shown, client, key, method, path, model, status = code, $($more)* $what
-            )
-        };
+    if [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&answered) {
+        tracing::warn!(request, client, key, method, path, model, status, "refused: no key that allows it");
     }
-    if [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
-        tell!(warn, [], [], "refused: no key that allows it");
-    }
+    tracing::info!(
+        target: ACCESS, request, client, key, method, path, model, status, milliseconds, "answered"
+    );
     if let Some(span) = span {
-        span.end(&About { request: shown, client, key, path: &path, model, status: code });
+        span.end(&About { request, client, key, path, model, status });
     }
-    let milliseconds = begun.elapsed().as_secs_f64() * 1000.0;
-    tell!(info, [target: ACCESS,], [milliseconds,], "answered");
     response.headers_mut().insert(REQUEST, id);
     response
 }
