@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use noregret::algorithm::{AnyModel, Forecast};
-use noregret::example::{Label, Truth};
+use noregret::example::{Label, Target, Truth};
 use noregret::learner::Classes;
 use noregret::prediction::Prediction;
-use noregret_stream::Row;
 use noregret_stream::encode::{Encoder, LARGEST_WEIGHT};
 use noregret_stream::run::play;
 use noregret_stream::run::score::RoundScore;
+use noregret_stream::{Row, RowLabel};
 use serde_json::Value;
 
 use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
@@ -23,9 +23,7 @@ use crate::refusal::Refusal;
 impl Engine {
     /// Forecasts a row, and stores it until its label.
     pub(super) fn ask(&mut self, at: i64, id: &str, (x, row): (&Value, Option<&Flat>)) -> Done {
-        if self.spec.feedback == Feedback::Bandit {
-            return Err(Refusal::conflict("the model learns from its decisions: use decide, then feedback"));
-        }
+        self.check_learns_labels()?;
         if self.asked.contains(id) {
             let what = format!("a row with the id {} is pending already", shown(id));
             return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
@@ -64,26 +62,61 @@ impl Engine {
         weight: Option<f64>,
         before: Option<&Asked>,
     ) -> Done {
-        if self.spec.feedback == Feedback::Bandit {
-            let what = "the model learns from its decisions: use decide, then feedback";
-            return Err(Refusal::conflict(what));
-        }
+        self.check_learns_labels()?;
         let features = self.features_of(x, row)?;
-        let accepts = self.encoder.accepts();
-        let weight = weight.unwrap_or(1.0);
+        let weight = self.checked_weight(weight.unwrap_or(1.0))?;
+        self.row.clear();
+        self.set_truth(y)?;
+        let is_new = self.is_label_new()?;
+        self.row.weight = weight;
+        self.remember();
+        // Before a new label has a class.
+        let unaware = if is_new { Some(self.forecast(&features)?) } else { None };
+        let real = self.encoder.accepts().classes == Classes::Real;
+        self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(is_new) })?;
+        rows::fill(&mut self.schema.columns, &features, self.most, &mut self.row)?;
+        self.encode()?;
+        let forecast = self.predict_example()?;
+        // From here on nothing is refused.
+        let (played, answer) = unaware.unwrap_or_else(|| self.play_example(forecast));
+        if let Some(target) = self.example.target() {
+            let score = self.round_score(forecast, played, target, before, is_new);
+            self.standing.score.add(score);
+            let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
+            learner.update(self.example.features(), target, &self.prediction);
+            self.count_in_scaling();
+        }
+        Ok((Answer::Forecast(answer), Outcome::default()))
+    }
+}
+
+/// The parts of a round.
+impl Engine {
+    fn check_learns_labels(&self) -> Result<(), Refusal> {
+        match self.spec.feedback {
+            Feedback::Full => Ok(()),
+            Feedback::Bandit => {
+                Err(Refusal::conflict("the model learns from its decisions: use decide, then feedback"))
+            }
+        }
+    }
+
+    fn checked_weight(&self, weight: f64) -> Result<f64, Refusal> {
         if !(weight.is_finite() && (0.0..=LARGEST_WEIGHT).contains(&weight)) {
             let what = format!("weight is {weight}; a number from 0 to {LARGEST_WEIGHT:e} was needed");
             return Err(Refusal::invalid("weight", what));
         }
-        if weight != 1.0 && weight != 0.0 && !accepts.weights {
-            let what = format!("weight is {weight}; {} does not accept weights", self.learner.about().name);
+        if weight != 1.0 && weight != 0.0 && !self.encoder.accepts().weights {
+            let what = format!("weight is {weight}; {} does not accept weights", self.learner_name());
             return Err(Refusal::invalid("weight", what));
         }
-        self.row.clear();
-        let real = accepts.classes == Classes::Real;
-        let mut new = false;
+        Ok(weight)
+    }
+
+    /// Gives the present row its label, number or probabilities.
+    fn set_truth(&mut self, y: &Value) -> Result<(), Refusal> {
         match y {
-            Value::Array(list) if accepts.soft_labels => {
+            Value::Array(list) if self.encoder.accepts().soft_labels => {
                 let numbers: Option<Vec<f64>> = list.iter().map(Value::as_f64).collect();
                 let fits = |p: &Vec<f64>| {
                     p.len() == self.encoder.labels().len()
@@ -111,94 +144,88 @@ impl Engine {
                 }
             }
         }
-        if let noregret_stream::RowLabel::Name(name) = self.row.label() {
-            if real {
-                if !name.parse::<f64>().is_ok_and(|y| y.is_finite() && y.abs() <= 1e100) {
-                    let what = format!("y is {}; a number of at most 1e100 was needed", shown(name));
-                    return Err(Refusal::invalid("y", what));
-                }
-            } else {
-                let labels = self.encoder.labels();
-                if let Some(why) = labels.clash(name, self.row.label_type()) {
-                    return Err(Refusal::invalid("y", why));
-                }
-                new = labels.find_as(name, self.row.label_type()).is_none();
-                if new && self.encoder.labels().len() >= self.limits.labels {
-                    let what = format!(
-                        "y is {}, and there are {} labels already, which is the limit (--labels)",
-                        shown(name),
-                        self.limits.labels
-                    );
-                    return Err(Refusal::invalid("y", what));
-                }
-            }
-        }
-        self.row.weight = weight;
-        self.remember();
-        // Before a new label has a class.
-        let unaware = if new { Some(self.forecast(&features)?) } else { None };
-        self.make_room(&features, if real { 0 } else { self.encoder.labels().len() + usize::from(new) })?;
-        rows::fill(&mut self.schema.columns, &features, self.most, &mut self.row)?;
-        self.encode()?;
-        let AnyModel::Full(learner) = &mut self.learner else { unreachable!("full feedback") };
-        learner.predict(self.example.features(), &mut self.prediction);
-        let forecast = learner.about().forecast;
-        check_forecast(&self.prediction, forecast)?;
-        // From here on nothing is refused.
-        let is_new = unaware.is_some();
-        let (played, answer) = unaware.unwrap_or_else(|| {
-            let played = play(forecast, &self.prediction, &mut self.play.generator);
-            (played, forecasted(forecast, &self.prediction, played, &self.encoder))
-        });
-        if let Some(target) = self.example.target() {
-            let now = self.prediction.probabilities.len();
-            let is_newer = |than: usize| matches!(target.truth, Truth::Class(label) if label.index() >= than);
-            let score = match before {
-                Some(asked) if !is_newer(asked.probabilities.len()) => {
-                    let mut then = Prediction::default();
-                    (then.scores, then.probabilities) = (asked.scores.clone(), asked.probabilities.clone());
-                    // Labels that are newer than the forecast have no part in it.
-                    then.scores.resize(now.max(then.scores.len()), f64::NEG_INFINITY);
-                    then.probabilities.resize(now, 0.0);
-                    RoundScore::new(forecast, &then, Label(asked.played), target)
-                }
-                None if !is_new => RoundScore::new(forecast, &self.prediction, played, target),
-                // What nobody could forecast is an error, with at least the loss of a guess.
-                _ => {
-                    let after = RoundScore::new(forecast, &self.prediction, played, target);
-                    let guess = (self.encoder.labels().len() as f64).ln();
-                    let loss =
-                        if forecast == Forecast::Probabilities { after.loss.max(guess) } else { after.loss };
-                    RoundScore {
-                        error: 1.0,
-                        expected_error: 1.0,
-                        greedy_error: 1.0,
-                        loss,
-                        ..RoundScore::default()
-                    }
-                }
-            };
-            self.standing.score.add(score);
-            learner.update(self.example.features(), target, &self.prediction);
-            self.count_in_scaling();
-        }
-        Ok((Answer::Forecast(answer), Outcome::default()))
+        Ok(())
     }
-}
 
-impl Engine {
+    /// Whether the label of the present row has no class so far; one that cannot be learnt is refused.
+    fn is_label_new(&self) -> Result<bool, Refusal> {
+        let RowLabel::Name(name) = self.row.label() else { return Ok(false) };
+        if self.encoder.accepts().classes == Classes::Real {
+            if !name.parse::<f64>().is_ok_and(|y| y.is_finite() && y.abs() <= 1e100) {
+                let what = format!("y is {}; a number of at most 1e100 was needed", shown(name));
+                return Err(Refusal::invalid("y", what));
+            }
+            return Ok(false);
+        }
+        let labels = self.encoder.labels();
+        if let Some(why) = labels.clash(name, self.row.label_type()) {
+            return Err(Refusal::invalid("y", why));
+        }
+        let is_new = labels.find_as(name, self.row.label_type()).is_none();
+        if is_new && labels.len() >= self.limits.labels {
+            let what = format!(
+                "y is {}, and there are {} labels already, which is the limit (--labels)",
+                shown(name),
+                self.limits.labels
+            );
+            return Err(Refusal::invalid("y", what));
+        }
+        Ok(is_new)
+    }
+
+    /// The score of a learnt row: of its earlier forecast `before`, if there is one, or of the present one.
+    fn round_score(
+        &self,
+        forecast: Forecast,
+        played: Label,
+        target: Target<'_>,
+        before: Option<&Asked>,
+        is_new: bool,
+    ) -> RoundScore {
+        let is_newer = |than: usize| matches!(target.truth, Truth::Class(label) if label.index() >= than);
+        if before.map_or(is_new, |asked| is_newer(asked.probabilities.len())) {
+            // What nobody could forecast is an error, with at least the loss of a guess.
+            let after = RoundScore::new(forecast, &self.prediction, played, target);
+            let guess = (self.encoder.labels().len() as f64).ln();
+            let loss = if forecast == Forecast::Probabilities { after.loss.max(guess) } else { after.loss };
+            let (error, expected_error, greedy_error) = (1.0, 1.0, 1.0);
+            return RoundScore { error, expected_error, greedy_error, loss, ..RoundScore::default() };
+        }
+        let Some(asked) = before else {
+            return RoundScore::new(forecast, &self.prediction, played, target);
+        };
+        let now = self.prediction.probabilities.len();
+        let mut then = Prediction::default();
+        (then.scores, then.probabilities) = (asked.scores.clone(), asked.probabilities.clone());
+        // Labels that are newer than the forecast have no part in it.
+        then.scores.resize(now.max(then.scores.len()), f64::NEG_INFINITY);
+        then.probabilities.resize(now, 0.0);
+        RoundScore::new(forecast, &then, Label(asked.played), target)
+    }
+
     /// The forecast of a row: what is played, and the answer.
     fn forecast(&mut self, features: &Flat) -> Result<(Label, Forecasted), Refusal> {
         let mut row = Row::new();
         rows::fill_known(&self.schema.columns, features, &mut row)?;
         let encoded = self.encoder.transform_row(&row, &mut self.example);
         encoded.map_err(|what| Refusal::invalid("x", what))?;
+        let forecast = self.predict_example()?;
+        Ok(self.play_example(forecast))
+    }
+
+    /// Predicts the present example.
+    fn predict_example(&mut self) -> Result<Forecast, Refusal> {
         let AnyModel::Full(learner) = &self.learner else { unreachable!("full feedback") };
         learner.predict(self.example.features(), &mut self.prediction);
         let forecast = learner.about().forecast;
         check_forecast(&self.prediction, forecast)?;
+        Ok(forecast)
+    }
+
+    /// What is played after the present prediction, and the answer.
+    fn play_example(&mut self, forecast: Forecast) -> (Label, Forecasted) {
         let played = play(forecast, &self.prediction, &mut self.play.generator);
-        Ok((played, forecasted(forecast, &self.prediction, played, &self.encoder)))
+        (played, forecasted(forecast, &self.prediction, played, &self.encoder))
     }
 }
 
