@@ -6,7 +6,7 @@ use noregret::bandit::offers::key;
 use noregret::registry::{self, ALGORITHMS};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_blocks};
+use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_round};
 use pyo3::prelude::*;
 
 use crate::arrays::{PyRows, Rows, fill, look_at};
@@ -124,7 +124,7 @@ impl Round<'_> {
                 }
                 let described: Vec<(u64, Described)> =
                     labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
-                fill_blocks((*context).clone(), &described, width, row)?;
+                fill_round(context, &described, width, row)?;
                 for position in 0..labels.len() {
                     row.push_offered(&position.to_string());
                 }

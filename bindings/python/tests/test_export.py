@@ -49,6 +49,8 @@ def test_labels_with_features_of_their_own(tmp_path):
             decision = bandit.decide({"likes": "sports"}, {"a": {"topic": "sports"}, "b": {"topic": "music"}} if at % 2 else {"c": {"topic": "art"}, "d": {}})
             bandit.feedback(decision.id, reward=float(decision.label == "a"))
     assert export_dsjson(tmp_path / "log", tmp_path / "log.dsjson") == 60
+    second = json.loads((tmp_path / "log.dsjson").read_text().splitlines()[1])["c"]
+    assert list(second["x"].values()) == [1] and [list(action["x"].values()) for action in second["_multi"]] == [[1], [1]]
     ours, theirs = (evaluate(tmp_path / name, "uniform") for name in ("log", "log.dsjson"))
     # Rewards are minus costs there: -(-1) is 1.
     assert theirs.logged_reward == pytest.approx(ours.logged_reward)

@@ -46,7 +46,7 @@ pub use read::memory::{MemoryCell, MemoryTable};
 pub use read::missing::Missing;
 pub use read::ndjson::nan::without_nan;
 pub use read::ndjson::single::TableRows;
-pub use read::offer::{Described, DescribedRound, fill_blocks};
+pub use read::offer::{Described, DescribedRound, fill_round};
 pub use read::open::{from_read, from_table, open};
 pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schema, Style};
 pub use read::reader::Reader;

@@ -14,7 +14,7 @@ def export_dsjson(log: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
 
     A row is written when its reward is known; decisions that were never answered are left out. The cost is what the feedback said, in
     the range of the log's costs if it has one, else minus the reward. Features stand in the namespace `x`, and an action is its label
-    (`_tag`, and `id` in the namespace `i`). A log of `offers` has hashed columns in place of names, and so have the actions then.
+    (`_tag`, and `id` in the namespace `i`). A log of `offers` has hashes in place of names, and so have features and actions then.
 
     Parameters
     ----------
@@ -101,6 +101,22 @@ def _text(label: Any) -> str:
     return str(next(iter(label.values())) if isinstance(label, dict) else label)
 
 
+def _round(x: dict[str, Any], actions: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The actions of a round of `offers` with their features, and the features of the round without products: `12` is one of the round,
+    `*12` a product, `3.12` one of action 3, and `3#key` says which label that is."""
+    context = {}
+    for name, value in x.items():
+        at, key = name.partition("#")[::2]
+        own, feature = name.partition(".")[::2]
+        if key:
+            actions[int(at)] = {"i": {"id": key}, "x": {}}
+        elif feature:
+            actions[int(own)]["x"][feature] = value
+        elif not name.startswith("*"):
+            context[name] = value
+    return actions, context
+
+
 def _row(line: dict[str, Any], labels: list[str], width: int | None) -> dict[str, Any]:
     """What a decision is in dsjson, without its cost."""
     own = line.get("learner") or {}
@@ -111,6 +127,9 @@ def _row(line: dict[str, Any], labels: list[str], width: int | None) -> dict[str
         x = {str(at): value for at, value in enumerate(x)}
     if width is None:
         actions = [{"_tag": labels[at], "i": {"id": labels[at]}} for at in offered]
+    elif any("#" in name for name in x):
+        actions, x = _round(x, [{} for _ in labels])
+        actions = [actions[at] for at in offered]
     else:
         blocks: list[dict[str, Any]] = [{} for _ in labels]
         for column, value in x.items():

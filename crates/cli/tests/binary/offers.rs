@@ -242,6 +242,65 @@ fn numbers_of_labels_on_offer_are_scaled() {
     folder.run("replay log").succeeded();
 }
 
+/// Numbers far from 0, of the round and of the labels, whose product decides: most of the products of the
+/// numbers as they are is the product of the means. Two thirds are wrong by chance.
+#[test]
+fn numbers_are_scaled_before_they_are_multiplied() {
+    let mut text = String::new();
+    for (t, (_, x)) in rows(1500, 2, 4).into_iter().enumerate() {
+        let best = (1..4).max_by(|a, b| (x[0] * x[*a]).total_cmp(&(x[0] * x[*b]))).unwrap();
+        let label = |at: usize| format!("\"a{}\": {{\"size\": {}}}", 3 * t + at, 50.0 + 3.0 * x[at]);
+        let labels = [1, 2, 3].map(label).join(", ");
+        writeln!(
+            text,
+            "{{\"x\": {{\"age\": {}}}, \"labels\": {{{labels}}}, \"y\": \"a{}\"}}",
+            1000.0 + 10.0 * x[0],
+            3 * t + best
+        )
+        .unwrap();
+    }
+    let folder = Folder::with("far.ndjson", &text);
+    let run = "far.ndjson --feedback bandit --set width=512 --log log --save model";
+    let error = error_rate(&folder.summary(run));
+    assert!(error < 0.25, "{error}");
+    folder.run("replay log --save replayed").succeeded();
+    let of =
+        |model: &str| folder.run(&format!("predict {model} far.ndjson --probabilities")).succeeded().stdout;
+    assert_eq!(of("replayed"), of("model"));
+    // In two parts, as in one.
+    let pipe = "run - --quiet --json --format ndjson --feedback bandit --set width=64 --set classes=3";
+    let whole = folder.run_with(&format!("{pipe} --save whole"), &text).succeeded().summary();
+    let cut = text.match_indices('\n').nth(699).unwrap().0 + 1;
+    let first = folder.run_with(&format!("{pipe} --save half"), &text[..cut]).succeeded().summary();
+    let rest = folder.run_with("run - --quiet --json --load half --save joined", &text[cut..]).succeeded();
+    let errors = |summary: &serde_json::Value| summary["errors"].as_f64().unwrap();
+    assert_eq!(errors(&first) + errors(&rest.summary()), errors(&whole));
+    assert_eq!(of("joined"), of("whole"));
+}
+
+/// A model of 0.2.0, which scales the columns of products, goes on as its program did, and its log is
+/// replayed; what is logged now of this model, too.
+#[test]
+fn a_model_of_before_scales_products() {
+    let folder = Folder::new();
+    for name in ["offers.model", "offers.ndjson", "offers.log"] {
+        let content = std::fs::read(noregret_testdata::path(&format!("models/0.2.0/{name}"))).unwrap();
+        folder.write(name, content);
+    }
+    let run = "run offers.ndjson --quiet --json --load offers.model --save after --log log";
+    let summary = folder.run(run).succeeded().summary();
+    let expected = summary["expected_error_rate"].as_f64().unwrap();
+    assert_eq!(summary["errors"], 7);
+    assert!((expected - 0.5916114328308685).abs() < 1e-12, "{expected}");
+    for log in ["offers.log", "log"] {
+        folder.run(&format!("replay {log} --load offers.model --save replayed")).succeeded();
+        let of = |model: &str| {
+            folder.run(&format!("predict {model} offers.ndjson --probabilities")).succeeded().stdout
+        };
+        assert_eq!(of("replayed"), of("after"), "{log}");
+    }
+}
+
 /// Without shared lines, rounds are recognised by blank lines; tags that touch the bar need no quotation
 /// mark.
 #[test]

@@ -1,9 +1,9 @@
-//! Converts features to rows: names are columns; labels on offer are blocks of hashed columns.
+//! Converts features to rows: names are columns; where labels are on offer, names are hashed.
 
 use std::collections::HashSet;
 
 use noregret::bandit::offers::key;
-use noregret_stream::{Columns, Described, Row, fill_blocks, hash_name};
+use noregret_stream::{Columns, Described, Row, fill_round, hash_name};
 
 use super::event::Offered;
 use super::flat::Flat;
@@ -153,7 +153,7 @@ fn summed(row: &mut Row) -> Result<(), Refusal> {
         .map_err(|_| Refusal::invalid("x", "a feature is given twice, and the sum is infinite"))
 }
 
-/// Writes the row of a round with `labels` on offer, in blocks of `width` columns.
+/// Writes the row of a round with `labels` on offer, of which the encoder makes blocks of `width` columns.
 ///
 /// # Errors
 /// If a feature is invalid.
@@ -206,11 +206,11 @@ impl OfferFeatures {
         Ok(Self { context, labels: described })
     }
 
-    /// Writes the row, in blocks of `width` columns.
+    /// Writes the row, of which the encoder makes blocks of `width` columns.
     ///
     /// # Errors
-    /// If a product is too large.
+    /// If a feature is too large.
     pub(crate) fn fill(self, width: u32, row: &mut Row) -> Result<(), Refusal> {
-        fill_blocks(self.context, &self.labels, width, row).map_err(|what| Refusal::invalid("x", what))
+        fill_round(&self.context, &self.labels, width, row).map_err(|what| Refusal::invalid("x", what))
     }
 }

@@ -181,6 +181,7 @@ pub(crate) fn parse(
         let header = header(text)?;
         known.labels = header.labels.clone();
         known.ordered = true;
+        known.block = header.schema.block();
         if !known.own_columns {
             header.schema.columns.check().map_err(|kind| format!("its columns {}", layout(&kind)))?;
             known.columns = ColumnMap::new(header.schema.columns.clone(), u32::MAX);
@@ -237,6 +238,8 @@ pub(crate) struct Known {
     /// own logs have texts, and types in the header.
     pub(crate) stated: Labels,
     pub(crate) columns: ColumnMap,
+    /// The columns of a block, where labels on offer have features of their own.
+    pub(crate) block: Option<u32>,
     /// Whether a line has given the order of the labels, which arrays need.
     pub(crate) ordered: bool,
     /// Whether the caller has given the columns; then none is added.
@@ -342,7 +345,7 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
         return Err(fault!("the learner's label is {}, the decision's {played}", own.label));
     }
     if let Some(x) = line.x {
-        features(x, &mut known.columns, row)?;
+        features(x, known.block, &mut known.columns, row)?;
     }
     Ok(LoggedDecision {
         id,

@@ -11,9 +11,10 @@
 //! - a **decision**:
 //!   `{"id": "17", "x": {"age": 31}, "label": "dog", "probability": 0.9, "p": [0.1, 0.9]}`, and
 //!   under `learner` the learner's intermediate results. `x` is an object of features by name or an
-//!   array of all features; a text is a category. `p` is the whole distribution, in the order of
-//!   the labels or by name; either `p` or `probability` is required. If the feedback `correct` (or
-//!   `reward`, a number) is known immediately, it is part of the line;
+//!   array of all features; a text is a category; where labels on offer have features of their own, those
+//!   are called by the hashes of their names, see `HashedRound::named`. `p` is the whole distribution, in
+//!   the order of the labels or by name; either `p` or `probability` is required. If the feedback
+//!   `correct` (or `reward`, a number) is known immediately, it is part of the line;
 //! - **feedback**: `{"id": "17", "correct": true}` or `{"id": "17", "reward": 0.7}`, at any time
 //!   later, in any order; `null` means that there will never be feedback.
 //!
@@ -231,6 +232,9 @@ struct X<'a>(Raw<'a>);
 impl Serialize for X<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Raw { row, columns, .. } = self.0;
+        if let Some(round) = row.round() {
+            return to.collect_map(round.named().map(|(name, value)| (name, Short(value))));
+        }
         let (indices, values) = (row.indices(), row.values());
         // Without columns that have a number after all, as hashes may.
         let missing = row.missing().iter().copied();

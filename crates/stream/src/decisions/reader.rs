@@ -86,7 +86,8 @@ impl LogReader {
     fn over(source: Lines) -> Self {
         let columns = ColumnMap::new(Columns::Named(Names::default()), u32::MAX);
         let (labels, stated) = (Labels::default(), Labels::default());
-        let known = Known { labels, stated, columns, ordered: false, own_columns: false, unread: None };
+        let known =
+            Known { labels, stated, columns, block: None, ordered: false, own_columns: false, unread: None };
         Self { source, known, first: true, torn: None }
     }
 

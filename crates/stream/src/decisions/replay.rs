@@ -432,7 +432,8 @@ fn start(header: &Header, model: Option<&Archive>, most: usize) -> Result<Saved,
     }
     let learner =
         AnyModel::Bandit(entry.make_bandit(&header.parameters, header.problem.clone(), header.seed)?);
-    let scaler = Scaler::of_columns(header.encoding.scaling, header.schema.numbers(), header.schema.block());
+    let made = if header.encoding.before_products { Scaler::of_columns } else { Scaler::of_columns_before };
+    let scaler = made(header.encoding.scaling, header.schema.numbers(), header.schema.block());
     let scaler = if header.encoding.guarded { scaler.guarded() } else { scaler };
     let encoder =
         header.encoding.encoder(learner.about(), learner.problem(), header.labels.clone(), scaler)?;

@@ -7,6 +7,8 @@ use noregret::example::Features;
 use noregret::kernel::vector::{dot, sum_in_lanes};
 
 use crate::encode::scale::{CLIP, Scaler, Scaling, note};
+use crate::fault::Fault;
+use crate::read::offer::HashedRound;
 
 /// Smaller sums of squared deviations are not used as divisors, because the dividend may have
 /// underflowed.
@@ -70,6 +72,24 @@ impl Trial {
         whole.1.clone_from(&self.values);
         self.standardise(&whole.0, &whole.1, columns);
         self.whole = whole;
+    }
+
+    /// The same for a round whose labels on offer have features of their own, without columns that are
+    /// missing. Returns the number of its values.
+    ///
+    /// # Errors
+    /// If products are too large.
+    pub(crate) fn observe_round(&mut self, round: &HashedRound) -> Result<usize, Fault> {
+        if self.scaler.inputs().is_none() {
+            let (indices, values) = round.blocks(round.width, None)?;
+            let columns = indices.last().map_or(0, |last| *last as usize + 1);
+            self.observe(&indices, &values, &[], columns);
+            return Ok(values.len());
+        }
+        self.scaler.learn_round(round);
+        let (_, values) = self.scaler.scaled_round(round).blocks(round.width, None)?;
+        self.square = self.square.max(dot(&values, &values));
+        Ok(values.len())
     }
 
     /// The same for a standardised row.

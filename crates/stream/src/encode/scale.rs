@@ -9,10 +9,12 @@ use crate::words::named;
 
 pub(crate) use guard::{Guard, GuardState};
 pub use holes::stand_in;
+pub(crate) use inputs::Inputs;
 pub(crate) use moments::Moments;
 
 mod guard;
 mod holes;
+mod inputs;
 mod moments;
 
 named! {
@@ -32,10 +34,13 @@ named! {
         /// non-zero, so rows are dense.
         Standard = "standard",
         /// For tables: numbers as with `Standard`, missing ones as 0; categories and words unscaled. For
-        /// labels on offer that have features of their own, the same in the columns of their blocks, where
-        /// hashed categories and numbers may share a column: magnitudes of 1 and 4, those of categories and
-        /// of products of two, are never scaled, and no value is until one of the column is not whole or
-        /// beyond [`MOST_COUNTED`]; rows without an entry count as missing.
+        /// labels on offer that have features of their own, the same for the numbers of the round and of the
+        /// labels, before they are multiplied (`scale/inputs.rs`).
+        ///
+        /// In models of before, the columns of blocks are scaled, after products: there, hashed categories
+        /// and numbers may share a column, and magnitudes of 1 and 4, those of categories and of products of
+        /// two, are never scaled, and no value is until one of the column is not whole or beyond
+        /// [`MOST_COUNTED`]; rows without an entry count as missing.
         Mixed = "mixed",
     }
 }
@@ -83,6 +88,9 @@ pub struct Scaler {
     scarce: Vec<u32>,
     /// `Mixed`: the columns of a block, if rows consist of blocks, which share their statistics.
     block: Option<u32>,
+    /// `Mixed`: the numbers of labels on offer, which are scaled before they are multiplied; blocks are not
+    /// then. `None` in models of before.
+    inputs: Option<Box<Inputs>>,
     /// What was seen of the columns, outside of which values are clipped; `None` in models from before.
     guard: Option<Guard>,
     kept: Option<Box<SampledScaler>>,
@@ -98,7 +106,10 @@ struct SampledScaler {
 /// The sampled scaler is not part of the scaling.
 impl PartialEq for Scaler {
     fn eq(&self, other: &Self) -> bool {
-        self.scaling == other.scaling && self.state() == other.state() && self.holes == other.holes
+        self.scaling == other.scaling
+            && self.state() == other.state()
+            && self.holes == other.holes
+            && self.inputs == other.inputs
     }
 }
 
@@ -114,17 +125,27 @@ impl Scaler {
             holes: Vec::new(),
             scarce: Vec::new(),
             block: None,
+            inputs: None,
             guard: None,
             kept: None,
         }
     }
 
     /// A scaler without data. For [`Scaling::Mixed`], the first `numbers` columns are numbers, and as many
-    /// behind them indicate missing numbers by 1; or rows consist of blocks of so many columns.
+    /// behind them indicate missing numbers by 1; or rows consist of blocks of so many columns for labels on
+    /// offer, whose numbers are scaled before they are multiplied.
     pub fn of_columns(scaling: Scaling, numbers: Option<u32>, block: Option<u32>) -> Self {
         match (scaling, block) {
-            (Scaling::Mixed, Some(width)) => Self { block, ..Self::of_table(scaling, width as usize) },
+            (Scaling::Mixed, Some(_)) => Self { block, ..Self::new(scaling) }.with_inputs(Inputs::default()),
             _ => Self::of_table(scaling, numbers.unwrap_or(0) as usize),
+        }
+    }
+
+    /// The same as in models of before, where the columns of blocks are scaled.
+    pub(crate) fn of_columns_before(scaling: Scaling, numbers: Option<u32>, block: Option<u32>) -> Self {
+        match (scaling, block) {
+            (Scaling::Mixed, Some(width)) => Self { block, ..Self::of_table(scaling, width as usize) },
+            _ => Self::of_columns(scaling, numbers, block),
         }
     }
 
@@ -165,12 +186,13 @@ impl Scaler {
     /// [`Scaler::guarded`].
     pub fn admit(&mut self, x: Features<'_>) -> Option<Vec<f64>> {
         let block = self.shared();
-        self.guard.as_mut()?.admit(x, block)
+        let guard = self.guard.as_mut().filter(|_| self.inputs.is_none());
+        guard?.admit(x, block)
     }
 
     /// The same for a row that is not learnt.
     pub fn clip(&self, x: Features<'_>) -> Option<Vec<f64>> {
-        self.guard.as_ref()?.clip(x, self.shared())
+        self.guard.as_ref().filter(|_| self.inputs.is_none())?.clip(x, self.shared())
     }
 
     /// The columns of a block, if rows consist of blocks that share their statistics.
@@ -212,6 +234,10 @@ impl Scaler {
         self.moments.follow(&other.moments);
         self.holes.clone_from(&other.holes);
         self.scarce.clone_from(&other.scarce);
+        match (&mut self.inputs, &other.inputs) {
+            (Some(mine), Some(theirs)) => mine.follow(theirs),
+            (mine, theirs) => mine.clone_from(theirs),
+        }
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.follow(theirs),
             (mine, theirs) => mine.clone_from(theirs),
@@ -249,8 +275,9 @@ impl Scaler {
 
     /// Replaces the statistics by those of a [`Scaler::state`]; what was seen of the columns stays.
     pub fn set_statistics(&mut self, rows: u64, first: Vec<f64>, second: Vec<f64>) {
-        let guard = self.guard.take();
-        *self = Self::from_state(self.scaling, rows, first, second, self.block).with_guard(guard);
+        let (guard, inputs) = (self.guard.take(), self.inputs.take());
+        let scaler = Self::from_state(self.scaling, rows, first, second, self.block).with_guard(guard);
+        *self = Self { inputs, ..scaler };
     }
 
     /// Stores the scaling at the labelled row that
@@ -281,6 +308,8 @@ impl Scaler {
         let columns = indices.last().map_or(0, |last| *last as usize + 1);
         match self.scaling {
             Scaling::None | Scaling::Unit => {}
+            // Rounds are, before products: `learn_round`.
+            Scaling::Mixed if self.inputs.is_some() => {}
             Scaling::Mixed => {
                 let numbers = self.second.len();
                 let (means, counts) = self.first.split_at_mut(numbers);
@@ -363,6 +392,9 @@ impl Scaler {
         self.rows = self.rows.saturating_add(other.rows);
         self.add_holes(&other.holes);
         self.settle();
+        if self.inputs.is_some() {
+            return self.add_inputs(other);
+        }
         match (&mut self.guard, &other.guard) {
             (Some(mine), Some(theirs)) => mine.add(theirs),
             // What an unguarded part has seen is not known.
@@ -374,6 +406,9 @@ impl Scaler {
     /// increasing columns and values.
     pub(crate) fn mix(&self, indices: &[u32], values: &[f64], mut out: impl FnMut(u32, f64)) {
         let numbers = self.second.len();
+        if self.inputs.is_some() {
+            return indices.iter().zip(values).for_each(|(column, value)| out(*column, *value));
+        }
         if let Some(width) = self.block {
             let scaled = |column, value| self.in_block((column % width) as usize, value);
             let scaled = indices.iter().zip(values).map(|(&column, &value)| (column, scaled(column, value)));
@@ -431,6 +466,7 @@ impl Scaler {
                     *value = self.by_largest(column, *value);
                 }
             }
+            Scaling::Mixed if self.inputs.is_some() => {}
             Scaling::Mixed if self.block.is_some() => {
                 let block = self.second.len().max(1);
                 for (column, value) in values.iter_mut().enumerate().filter(|(_, value)| **value != 0.0) {

@@ -193,7 +193,13 @@ impl Survey {
                 });
             }
             for candidate in &mut candidates {
-                candidate.observe(row.indices(), row.values(), row.missing(), columns);
+                match row.round() {
+                    // Where products are too large, the run refuses the row.
+                    Some(round) => {
+                        survey.non_zeros += candidate.observe_round(round).unwrap_or(0) as u64;
+                    }
+                    None => candidate.observe(row.indices(), row.values(), row.missing(), columns),
+                }
             }
         }
         let different = survey.labels.len();

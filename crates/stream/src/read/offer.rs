@@ -1,11 +1,13 @@
-//! A round in which labels with features of their own are on offer, as a row: a block of hashed columns for
-//! each label, in the order of the round. The same for data, pipes and the service, so that a model of one
-//! reads the other.
+//! A round in which labels with features of their own are on offer. Its row has the features, by the hashes
+//! of their names, of the round and of each label, in the order of the round ([`HashedRound`]). The same for
+//! data, pipes and the service, so that a model of one reads the other. The encoder makes of them a block of
+//! hashed columns for each label, since products are made of numbers that it has scaled.
 
 use std::collections::HashSet;
 
 use noregret::bandit::offers::{Offer, OfferRow, OfferedLabel, key};
 use noregret::example::Features;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::encode::labels::Labels;
@@ -50,67 +52,205 @@ pub(crate) fn names(text: &str) -> Result<Vec<String>, Fault> {
 /// Features by name.
 pub type Described = Vec<(String, f64)>;
 
-/// Hashed columns with their values, increasing.
-fn hashed(features: &[(String, f64)]) -> (Vec<u32>, Vec<f64>) {
-    let mut list: Vec<(u32, f64)> =
-        features.iter().map(|(name, value)| (hash_name(name, BITS), *value)).collect();
-    list.sort_by_key(|(column, _)| *column);
-    list.dedup_by(|later, first| {
-        let same = later.0 == first.0;
-        first.1 += if same { later.1 } else { 0.0 };
-        same
-    });
-    list.into_iter().unzip()
+/// Hashed names with their values, increasing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Part {
+    pub(crate) names: Vec<u32>,
+    pub(crate) values: Vec<f64>,
 }
 
-/// Adds the products of every two categories of a round, if it has few: the effect of a pair, such as a user
-/// and a time of day, does not follow from the effects of both. A pair occurs in few rounds, so its value is
-/// larger than 1.
-fn pair(context: &mut Described) {
-    let of_text = |(name, _): &&(String, f64)| name.contains('=');
-    let own: Described = context.iter().filter(of_text).cloned().collect();
-    if own.len() > MOST_PAIRED {
-        return;
+impl Part {
+    fn of(features: &[(String, f64)]) -> Self {
+        Self::of_list(features.iter().map(|(name, value)| (hash_name(name, BITS), *value)).collect())
     }
-    for (at, (first, a)) in own.iter().enumerate() {
+
+    /// Values of equal names are summed.
+    fn of_list(mut list: Vec<(u32, f64)>) -> Self {
+        list.sort_by_key(|(name, _)| *name);
+        list.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            first.1 += if same { later.1 } else { 0.0 };
+            same
+        });
+        let (names, values) = list.into_iter().unzip();
+        Self { names, values }
+    }
+
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.names.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Adds those of `others`, whose names increase, that are not there.
+    pub(crate) fn add_absent(&mut self, others: impl Iterator<Item = (u32, f64)>) {
+        let others: Vec<(u32, f64)> =
+            others.filter(|(name, _)| self.names.binary_search(name).is_err()).collect();
+        if !others.is_empty() {
+            *self = Self::of_list(self.pairs().chain(others).collect());
+        }
+    }
+
+    fn features(&self) -> Features<'_> {
+        Features::Sparse { indices: &self.names, values: &self.values }
+    }
+
+    /// Whether it, from an untrusted source, is one.
+    fn is_sound(&self) -> bool {
+        let increase = self.names.is_sorted_by(|a, b| a < b);
+        let few = self.names.last().is_none_or(|last| last >> BITS == 0);
+        self.names.len() == self.values.len()
+            && increase
+            && few
+            && self.values.iter().all(|value| is_small(*value))
+    }
+}
+
+/// Infinity and NaN are not.
+fn is_small(value: f64) -> bool {
+    value.abs() <= LARGEST_NORM
+}
+
+/// The features of a round and of the labels on offer in it, by the hashes of their names, as given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HashedRound {
+    /// The columns of a block.
+    pub(crate) width: u32,
+    pub(crate) context: Part,
+    /// Products of two categories of the round, which are features of the round, too.
+    pub(crate) pairs: Part,
+    /// Of each label on offer, with its key.
+    pub(crate) labels: Vec<(u64, Part)>,
+}
+
+impl HashedRound {
+    /// The columns and values of the round: a block for each label with the features of the round, of the
+    /// label, and their products; of the label at the position `only`, if it is given.
+    ///
+    /// # Errors
+    /// If products are too large.
+    pub(crate) fn blocks(&self, width: u32, only: Option<u32>) -> Result<(Vec<u32>, Vec<f64>), Fault> {
+        let context = Part::of_list(self.context.pairs().chain(self.pairs.pairs()).collect());
+        let all = self.labels.iter().map(|(key, own)| OfferedLabel { key: *key, features: own.features() });
+        let first = only.unwrap_or(0);
+        let labels: Vec<OfferedLabel<'_>> = match only {
+            Some(at) => all.skip(at as usize).take(1).collect(),
+            None => all.collect(),
+        };
+        let mut made = OfferRow::default();
+        Offer { context: context.features(), labels: &labels }.encode(width, &mut made);
+        let Features::Sparse { indices, values } = made.features() else { unreachable!("blocks are sparse") };
+        if !values.iter().all(|value| is_small(*value)) {
+            return Err("products of the features are too large".into());
+        }
+        let there = indices.iter().zip(values).filter(|(_, value)| **value != 0.0);
+        Ok(there.map(|(column, value)| (first * width + column, *value)).unzip())
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        [&self.context, &self.pairs].into_iter().chain(self.labels.iter().map(|(_, own)| own))
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> usize {
+        let features: usize = self.parts().map(|part| part.names.len()).sum();
+        size_of::<Self>() + size_of_val(&*self.labels) + features * (size_of::<u32>() + size_of::<f64>())
+    }
+
+    /// Whether it, from an untrusted source, has room in so many `columns`, which have a block for the label
+    /// at the position `played`.
+    pub(crate) fn fits(&self, columns: usize, played: u32) -> bool {
+        self.width > 0
+            && (played as usize) < self.labels.len()
+            && self.labels.len().checked_mul(self.width as usize).is_some_and(|all| all <= columns)
+            && self.parts().all(Part::is_sound)
+    }
+
+    /// The features by name of a decision log: `12` is one of the round, `*12` a product of two of its
+    /// categories, `3.12` one of the label at the position 3, and `3#key`, which is 1, says that it is on
+    /// offer; 12 is the hash of a name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (String, f64)> {
+        let context = self.context.pairs().map(|(name, value)| (name.to_string(), value));
+        let pairs = self.pairs.pairs().map(|(name, value)| (format!("*{name}"), value));
+        let labels = self.labels.iter().enumerate().flat_map(|(at, (key, own))| {
+            let features = own.pairs().map(move |(name, value)| (format!("{at}.{name}"), value));
+            std::iter::once((format!("{at}#{key}"), 1.0)).chain(features)
+        });
+        context.chain(pairs).chain(labels)
+    }
+
+    /// The round that has these features.
+    ///
+    /// # Errors
+    /// If one is none of [`HashedRound::named`], or the columns are too few.
+    pub(crate) fn of_named(width: u32, features: Vec<(String, f64)>, columns: u32) -> Result<Self, Fault> {
+        let (mut context, mut pairs, mut labels) = (vec![], vec![], Vec::<(u64, Vec<(u32, f64)>)>::new());
+        for (text, value) in features {
+            let wrong = || fault!("feature {} is none of a round with labels on offer", shown(&*text));
+            let hash = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+            if !is_small(value) {
+                return Err(wrong());
+            }
+            if let Some((at, key)) = text.split_once('#') {
+                let next = at.parse().is_ok_and(|at: usize| at == labels.len());
+                let key = key.parse().ok().filter(|_| next).ok_or_else(wrong)?;
+                labels.push((key, vec![]));
+            } else if let Some((at, name)) = text.split_once('.') {
+                let label = at.parse().ok().and_then(|at: usize| labels.get_mut(at)).ok_or_else(wrong)?;
+                label.1.push((hash(name)?, value));
+            } else if let Some(name) = text.strip_prefix('*') {
+                pairs.push((hash(name)?, value));
+            } else {
+                context.push((hash(&text)?, value));
+            }
+        }
+        let labels = labels.into_iter().map(|(key, own)| (key, Part::of_list(own))).collect();
+        let round = Self { width, context: Part::of_list(context), pairs: Part::of_list(pairs), labels };
+        if !round.fits(columns as usize, 0) {
+            return Err(fault!("{} labels on offer have no room in {columns} columns", round.labels.len()));
+        }
+        Ok(round)
+    }
+}
+
+/// The products of every two categories of a round, if it has few: the effect of a pair, such as a user and a
+/// time of day, does not follow from the effects of both. A pair occurs in few rounds, so its value is larger
+/// than 1.
+fn pairs(context: &[(String, f64)]) -> Described {
+    let own: Vec<_> = context.iter().filter(|(name, _)| name.contains('=')).collect();
+    let mut pairs = Described::new();
+    for (at, (first, a)) in own.iter().enumerate().filter(|_| own.len() <= MOST_PAIRED) {
         let others = own[at + 1..].iter();
-        context.extend(others.map(|(second, b)| (format!("{first}*{second}"), PAIR * a * b)));
+        pairs.extend(others.map(|(second, b)| (format!("{first}*{second}"), PAIR * a * b)));
     }
+    pairs
 }
 
-/// Adds to `row` what describes every label on offer, in blocks of `width` columns: features of the round
-/// (`context`), of the label, and their products. `labels` have their [`key`]s and features.
+/// Gives `row` a round with these features (`context`), of which the encoder makes a block of `width` columns
+/// for each label. `labels` have their [`key`]s and features.
 ///
 /// # Errors
-/// If products are too large.
-pub fn fill_blocks(
-    mut context: Described,
+/// If a feature is too large, or there are too many labels.
+pub fn fill_round(
+    context: &[(String, f64)],
     labels: &[(u64, Described)],
     width: u32,
     row: &mut Row,
 ) -> Result<(), Fault> {
-    pair(&mut context);
-    let (indices, values) = hashed(&context);
-    let described: Vec<_> = labels.iter().map(|(key, own)| (*key, hashed(own))).collect();
-    let offered: Vec<OfferedLabel<'_>> = described
-        .iter()
-        .map(|(key, (indices, values))| OfferedLabel {
-            key: *key,
-            features: Features::Sparse { indices, values },
-        })
-        .collect();
-    if u32::try_from(offered.len()).ok().and_then(|count| count.checked_mul(width)).is_none() {
-        return Err(fault!("{} labels are on offer; these are too many for the columns", offered.len()));
+    if u32::try_from(labels.len()).ok().and_then(|count| count.checked_mul(width)).is_none() {
+        return Err(fault!("{} labels are on offer; these are too many for the columns", labels.len()));
     }
-    let offer = Offer { context: Features::Sparse { indices: &indices, values: &values }, labels: &offered };
-    let mut made = OfferRow::default();
-    offer.encode(width, &mut made);
-    for (column, value) in made.features().iter() {
-        if !value.is_finite() || value.abs() > LARGEST_NORM {
-            return Err("products of the features are too large".into());
-        }
-        row.push(column as u32, value);
+    let round = HashedRound {
+        width,
+        context: Part::of(context),
+        pairs: Part::of(&pairs(context)),
+        labels: labels.iter().map(|(key, own)| (*key, Part::of(own))).collect(),
+    };
+    let large = round.parts().flat_map(|part| &part.values).find(|value| !is_small(**value));
+    if let Some(value) = large {
+        return Err(fault!("a feature of the round is {value:e}; at most {LARGEST_NORM:e} is allowed"));
     }
+    row.set_round(round);
     Ok(())
 }
 
@@ -143,15 +283,15 @@ impl DescribedRound {
         all.map(|(name, _)| name.as_str()).filter(|name| seen.insert(*name)).collect()
     }
 
-    /// Adds to `row` the blocks of the round without the features called `name`, of `width` columns each.
+    /// Gives `row` the round without the features called `name`, with blocks of `width` columns.
     ///
     /// # Errors
-    /// If products are too large.
+    /// If a feature is too large.
     pub fn fill_without(&self, name: &str, width: u32, row: &mut Row) -> Result<(), Fault> {
         let rest =
             |all: &Described| all.iter().filter(|(own, _)| own != name).cloned().collect::<Described>();
         let labels: Vec<_> = self.labels.iter().map(|(key, own)| (*key, rest(own))).collect();
-        fill_blocks(rest(&self.context), &labels, width, row)
+        fill_round(&rest(&self.context), &labels, width, row)
     }
 }
 
@@ -209,8 +349,8 @@ impl Round {
         self.names.iter().position(|known| known.text == name)
     }
 
-    /// Writes features and labels on offer to `row`, in blocks of `width` columns; the names of the labels
-    /// are their positions.
+    /// Gives `row` the round, with blocks of `width` columns, and the labels on offer, whose names are their
+    /// positions.
     pub(crate) fn fill(&mut self, width: u32, row: &mut Row) -> Result<(), Fault> {
         if self.names.is_empty() {
             return Err("no label is on offer".into());
@@ -221,7 +361,7 @@ impl Round {
             let called = if named { self.names.clone() } else { vec![] };
             row.describe(DescribedRound { context: context.clone(), labels: self.labels.clone(), called });
         }
-        fill_blocks(context, &self.labels, width, row)?;
+        fill_round(&context, &self.labels, width, row)?;
         (0..self.names.len()).for_each(|position| {
             row.push_offered(&position.to_string());
         });
@@ -333,11 +473,23 @@ mod tests {
         let (one, other) = (row(["a", "b"]), row(["b", "a"]));
         assert_eq!(one.offered().iter().map(|label| &*label.text).collect::<Vec<_>>(), ["0", "1"]);
         let block = |row: &Row, at: u32| -> Vec<(u32, f64)> {
-            let pairs = row.indices().iter().zip(row.values());
-            pairs.filter(|(i, _)| **i / 64 == at).map(|(i, v)| (i % 64, *v)).collect()
+            let round = row.round().expect("a round");
+            let (indices, values) = round.blocks(64, None).expect("small");
+            let pairs = indices.iter().zip(&values);
+            let block: Vec<_> = pairs.filter(|(i, _)| **i / 64 == at).map(|(i, v)| (i % 64, *v)).collect();
+            let alone = round.blocks(64, Some(at)).expect("small");
+            assert_eq!(alone.0.iter().map(|i| i % 64).zip(alone.1).collect::<Vec<_>>(), block);
+            block
         };
         assert!(!block(&one, 0).is_empty() && block(&one, 0) != block(&one, 1));
         assert_eq!((block(&one, 0), block(&one, 1)), (block(&other, 1), block(&other, 0)));
+        let named: Vec<_> = one.round().expect("a round").named().collect();
+        let again = HashedRound::of_named(64, named.clone(), 128).expect("just written");
+        assert_eq!(Some(&again), one.round());
+        assert!(HashedRound::of_named(64, named, 127).is_err(), "no room");
+        for text in ["1#5", "0.7", "*x", "", "7.0#1", "5000000000"] {
+            assert!(HashedRound::of_named(64, vec![(text.to_owned(), 1.0)], 128).is_err(), "{text}");
+        }
         let mut twice = Round::default();
         twice.offer("a", vec![]).expect("new");
         assert_eq!(twice.offer("a", vec![]), Err("the label \"a\" is on offer twice".into()));

@@ -4,7 +4,7 @@ use super::label::{GivenLabel, LabelType};
 
 pub(crate) use packed::{PackedRows, Room};
 
-use crate::read::offer::DescribedRound;
+use crate::read::offer::{DescribedRound, HashedRound};
 
 mod packed;
 
@@ -79,6 +79,8 @@ pub struct Row {
     missing: Vec<u32>,
     /// What the columns of a log say of the label: its probability, and what it has earned.
     played: (Option<f64>, Option<Earned>),
+    /// The features of a round whose labels on offer have features of their own; there are no others then.
+    round: Option<Box<HashedRound>>,
     /// The features by name, of a round whose labels have features of their own, if the options ask for them.
     described: Option<Box<DescribedRound>>,
 }
@@ -128,6 +130,7 @@ impl Default for Row {
             unsorted: Vec::new(),
             missing: Vec::new(),
             played: (None, None),
+            round: None,
             described: None,
         }
     }
@@ -143,6 +146,7 @@ impl PartialEq for Row {
             && self.indices() == other.indices()
             && self.values() == other.values()
             && self.missing == other.missing
+            && self.round == other.round
     }
 }
 
@@ -204,9 +208,20 @@ impl Row {
         self.cost_count = 0;
         self.offered_count = 0;
         self.played = (None, None);
+        self.round = None;
         self.described = None;
         self.missing.clear();
         (self.count, self.increasing) = (0, true);
+    }
+
+    /// Makes the features those of a round whose labels on offer have features of their own.
+    pub(crate) fn set_round(&mut self, round: HashedRound) {
+        self.round = Some(Box::new(round));
+    }
+
+    /// The features of a round whose labels on offer have features of their own, if it is one.
+    pub(crate) fn round(&self) -> Option<&HashedRound> {
+        self.round.as_deref()
     }
 
     /// Keeps the features of a round by name.

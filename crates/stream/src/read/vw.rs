@@ -172,7 +172,9 @@ impl LineParser for Vw {
         self.features(rest, |name, value| {
             if value.is_nan() {
                 columns.columns().index_of(name).into_iter().for_each(|column| row.miss(column));
-            } else if let Some(column) = columns.by_name(name) {
+            } else if value != 0.0
+                && let Some(column) = columns.by_name(name)
+            {
                 row.push(column, value);
             }
         })?;
@@ -280,8 +282,7 @@ impl Vw {
         )))
     }
 
-    /// Calls `each` with name and value of every feature behind the first bar, NaN for a missing number;
-    /// zeros are left out.
+    /// Calls `each` with name and value of every feature behind the first bar, NaN for a missing number.
     fn features(&mut self, mut rest: &str, mut each: impl FnMut(&str, f64)) -> Result<(), ReadErrorKind> {
         loop {
             let (namespace, after) = rest.split_once('|').map_or((rest, None), |(a, b)| (a, Some(b)));
@@ -353,9 +354,7 @@ impl Vw {
             if value.is_infinite() {
                 return Err(bad(format!("the value of feature {} is not finite", shown(token))));
             }
-            if value != 0.0 {
-                each(&self.name, value);
-            }
+            each(&self.name, value);
         }
         Ok(())
     }

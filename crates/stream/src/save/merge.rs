@@ -5,6 +5,7 @@ use noregret::merge::{Merge, MergeError, merge_any};
 use serde_json::Value;
 
 use crate::encode::labels::Labels;
+use crate::encode::scale::Scaler;
 use crate::read::columns::Columns;
 use crate::read::options::Schema;
 use crate::save::saved::Saved;
@@ -51,12 +52,13 @@ impl Saved {
             return Err((what, theirs.to_owned(), mine.to_owned() + why));
         }
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
-        if mine.scaler().scaling() != theirs.scaler().scaling() {
-            return Err((
-                "scaling".to_owned(),
-                theirs.scaler().scaling().to_string(),
-                mine.scaler().scaling().to_string(),
-            ));
+        // Labels on offer are scaled after products in models of before.
+        let way = |scaler: &Scaler| {
+            let when = if scaler.inputs().is_some() { " (before products)" } else { "" };
+            format!("{}{when}", scaler.scaling())
+        };
+        if way(mine.scaler()) != way(theirs.scaler()) {
+            return Err(("scaling".to_owned(), way(theirs.scaler()), way(mine.scaler())));
         }
         if mine.has_intercept() != theirs.has_intercept() {
             return Err((

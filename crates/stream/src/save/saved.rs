@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
-use crate::encode::scale::{Guard, GuardState, Scaler, Scaling};
+use crate::encode::scale::{Guard, GuardState, Inputs, Scaler, Scaling};
 use crate::encode::{Encoder, Example};
 use crate::read::options::Schema;
 
@@ -63,6 +63,10 @@ pub(crate) struct Encoding {
     /// Whether a missing number may be the mean of its standardised column. In files from before it is 0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) fills_missing: bool,
+    /// Whether the numbers of labels on offer are scaled before they are multiplied. In files from before,
+    /// what is scaled are the columns of products.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) before_products: bool,
     /// The range of costs, if not from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) costs: Option<Costs>,
@@ -80,6 +84,7 @@ impl Encoding {
             guarded: encoder.scaler().guard().is_some(),
             when_learnt: encoder.scales_when_learnt(),
             fills_missing: encoder.fills_missing(),
+            before_products: encoder.scaler().inputs().is_some(),
             costs: encoder.costs().filter(|costs| *costs != Costs::default()),
         }
     }
@@ -445,6 +450,7 @@ fn surround(archive: &mut Archive, encoder: &Encoder, schema: &Schema) {
         let data = Data::Count(holes.as_flattened().to_vec());
         archive.set_tensor(HOLES, Numbers { shape: vec![holes.len(), 2], data });
     }
+    encoder.scaler().inputs().into_iter().for_each(|inputs| inputs.save(archive));
     if let Some(guard) = encoder.scaler().guard() {
         let GuardState { real: bounds, counts } = guard.state();
         archive.set_tensor("guard/real", real(&bounds));
@@ -479,9 +485,11 @@ fn surroundings(
         Scaling::Mixed => first.len() / 2,
         _ => 0,
     };
-    let block = schema.block().filter(|_| encoding.scaling == Scaling::Mixed);
+    let in_blocks = encoding.scaling == Scaling::Mixed && !encoding.before_products;
+    let block = schema.block().filter(|_| in_blocks);
     if second.len() != squares
         || block.is_some_and(|width| second.len() != width as usize)
+        || (encoding.before_products && schema.block().is_none())
         || (encoding.scaling == Scaling::Mixed && first.len() % 2 != 0)
         || second.iter().any(|squares| *squares < 0.0)
     {
@@ -500,7 +508,10 @@ fn surroundings(
         }
         Ok(_) => return Err(ModelError::Damaged(format!("tensor '{HOLES}' does not fit its scaling"))),
     };
-    let guard = encoding.guarded.then(|| guard(archive, encoding.columns)).transpose()?;
+    let inputs = encoding.before_products.then(|| Inputs::load(archive)).transpose()?;
+    let guarded = inputs.as_ref().map_or(encoding.columns, Inputs::len);
+    let guard = encoding.guarded.then(|| guard(archive, guarded)).transpose()?;
+    let scaler = inputs.into_iter().fold(scaler, Scaler::with_inputs);
     let class_weights: Option<ClassWeights> =
         archive.text(CLASS_WEIGHTS).map(|_| archive.json(CLASS_WEIGHTS)).transpose()?;
     if class_weights.is_some() && !about.accepts.weights {

@@ -164,10 +164,9 @@ impl Explainer {
         let (mut row, mut other) = (Row::new(), Example::default());
         for name in round.names() {
             row.clear();
-            // Without a feature no product is larger, and the row was valid.
+            // Without a feature no other is larger, and the row was valid.
             let Ok(()) = round.fill_without(name, width, &mut row) else { continue };
-            let x = Features::Sparse { indices: row.indices(), values: row.values() };
-            if encoder.transform(x, &mut other).is_ok() {
+            if encoder.transform_row(&row, &mut other).is_ok() {
                 predict(other.features(), at);
                 let place = self.column(name);
                 self.contributed(place, &scores, at);

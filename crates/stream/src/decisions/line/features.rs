@@ -9,6 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::shown;
+use crate::read::offer::HashedRound;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 
 /// Features: in order, or by name.
@@ -50,14 +51,29 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ListOrMap<T> {
     }
 }
 
-/// Reads `x` into `row`.
-pub(super) fn features(x: Features, columns: &mut ColumnMap, row: &mut Row) -> Result<(), Fault> {
+/// Reads `x` into `row`; where labels on offer have features of their own, in blocks of `block` columns, as a
+/// round, unless it has columns of products, as in logs of before.
+pub(super) fn features(
+    x: Features,
+    block: Option<u32>,
+    columns: &mut ColumnMap,
+    row: &mut Row,
+) -> Result<(), Fault> {
     let push = |row: &mut Row, column: Option<u32>, value: Option<f64>| match (column, value) {
         (Some(column), Some(value)) => row.push(column, value),
         (Some(column), None) => row.miss(column),
         (None, _) => {}
     };
     match x {
+        ListOrMap::Map(pairs) if block.is_some() && pairs.iter().any(|(name, _)| name.starts_with("0#")) => {
+            let number = |(name, value): (String, serde_json::Value)| {
+                let number = scalar(&value, &name)?;
+                Ok((name, number.unwrap_or(f64::NAN)))
+            };
+            let named = pairs.into_iter().map(number).collect::<Result<Vec<_>, Fault>>()?;
+            let round = HashedRound::of_named(block.unwrap_or(0), named, columns.columns().count())?;
+            row.set_round(round);
+        }
         ListOrMap::List(list) => {
             for (at, value) in (0u64..).zip(list) {
                 let base = match columns.columns() {

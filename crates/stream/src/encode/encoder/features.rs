@@ -5,12 +5,71 @@ use noregret::example::Features;
 use super::{Encoder, Example, LARGEST_NORM, LargeRow};
 use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
+use crate::read::offer::HashedRound;
 use crate::read::row::Row;
+
+/// The refusal of a row of a log of before.
+const PRODUCTS: &str = "the row has products of features, as logs of before have them, and the model scales features before they \
+                        are multiplied: replay the log with the model of its own";
 
 impl Encoder {
     /// Writes the scaled features; with `observe`, updates the scaler with them first.
     pub(super) fn features_of(&mut self, row: &Row, out: &mut Example, observe: bool) -> Result<(), Fault> {
-        self.numbers_of((row.indices(), row.values()), row.missing(), out, observe)
+        match row.round() {
+            Some(round) => self.round_of(round, None, out, observe),
+            None if self.scaler.inputs().is_some() && !row.indices().is_empty() => Err(Fault::from(PRODUCTS)),
+            None => self.numbers_of((row.indices(), row.values()), row.missing(), out, observe),
+        }
+    }
+
+    /// The same for a round whose labels on offer have features of their own: their blocks; or the block of
+    /// the label at the position `only`, if it is given.
+    pub(crate) fn round_of(
+        &mut self,
+        round: &HashedRound,
+        only: Option<u32>,
+        out: &mut Example,
+        observe: bool,
+    ) -> Result<(), Fault> {
+        if self.scaler.inputs().is_none() {
+            let (indices, values) = self.blocks(round, only)?;
+            return self.numbers_of((&indices, &values), &[], out, observe);
+        }
+        self.check_room(round)?;
+        if observe {
+            self.scaler.learn_round(round);
+        }
+        let beyond = self.look_at(round, only, out);
+        self.counted(beyond)
+    }
+
+    /// The same with fixed scaling. Returns whether the row is beyond the learner's radius.
+    fn look_at(&self, round: &HashedRound, only: Option<u32>, out: &mut Example) -> Result<bool, Fault> {
+        let scaled = self.scaler.scaled_round(round);
+        let (indices, values) = self.blocks(&scaled, only)?;
+        let x = Features::Sparse { indices: &indices, values: &values };
+        let clipped = self.scaler.clip(x);
+        self.transform_clipped(with_values(x, clipped.as_deref()), &[], out)
+    }
+
+    /// The blocks of a round, with products.
+    pub(crate) fn blocks(
+        &self,
+        round: &HashedRound,
+        only: Option<u32>,
+    ) -> Result<(Vec<u32>, Vec<f64>), Fault> {
+        self.check_room(round)?;
+        round.blocks(self.scaler.block().unwrap_or(round.width), only)
+    }
+
+    /// Refuses more labels on offer than there is room for.
+    fn check_room(&self, round: &HashedRound) -> Result<(), Fault> {
+        let width = self.scaler.block().unwrap_or(round.width) as usize;
+        let (count, room) = (round.labels.len(), self.columns.checked_div(width).unwrap_or(0));
+        match count > room {
+            true => Err(fault!("{count} labels are on offer; the model has room for {room}")),
+            false => Ok(()),
+        }
     }
 
     /// The same for `values` in columns `indices`, where the numbers in columns `missing` are missing.
@@ -150,6 +209,9 @@ impl Encoder {
     /// # Panics
     /// As [`Encoder::encode`].
     pub fn transform_row(&self, row: &Row, out: &mut Example) -> Result<bool, Fault> {
+        if let Some(round) = row.round() {
+            return self.look_at(round, None, out);
+        }
         let x = Features::Sparse { indices: row.indices(), values: row.values() };
         let clipped = self.scaler.clip(x);
         self.transform_clipped(with_values(x, clipped.as_deref()), row.missing(), out)

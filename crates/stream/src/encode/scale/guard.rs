@@ -101,6 +101,21 @@ impl Guard {
         clipped
     }
 
+    /// The same for values in columns in any order, of which one may occur several times.
+    pub(crate) fn admit_listed(&mut self, columns: &[u32], values: &[f64]) -> Option<Vec<f64>> {
+        self.admit(Features::Sparse { indices: columns, values }, usize::MAX)
+    }
+
+    /// A value that is not learnt, clipped if it is far outside.
+    pub(crate) fn clipped_to(&self, column: usize, value: f64) -> f64 {
+        match self.pages.get(column / PAGE) {
+            Some(Some(page)) if page[column % PAGE].is_far(value) => {
+                value.clamp(page[column % PAGE].low, page[column % PAGE].high)
+            }
+            _ => value,
+        }
+    }
+
     /// The values of a row that is not learnt, if one is clipped.
     pub(crate) fn clip(&self, x: Features<'_>, block: usize) -> Option<Vec<f64>> {
         let mut clipped: Option<Vec<f64>> = None;
@@ -124,7 +139,13 @@ impl Guard {
 
     /// Adds what `other` has seen.
     pub(crate) fn add(&mut self, other: &Self) {
+        self.add_by(other, Some);
+    }
+
+    /// The same, where its columns are these of ours; none for one that is left out.
+    pub(crate) fn add_by(&mut self, other: &Self, ours: impl Fn(usize) -> Option<usize>) {
         for (column, theirs) in other.columns() {
+            let Some(column) = ours(column) else { continue };
             let mine = seen_of(&mut self.pages, column);
             *mine = Seen {
                 low: mine.low.min(theirs.low),

@@ -147,10 +147,10 @@ fn tables_are_mixed() {
     }
 }
 
-/// Blocks of four columns: a category, a product of two, small counts, and numbers.
+/// In models of before, blocks of four columns: a category, a product of two, small counts, and numbers.
 #[test]
 fn numbers_of_blocks_are_scaled_and_categories_are_not() {
-    let mut scaler = Scaler::of_columns(Scaling::Mixed, None, Some(4));
+    let mut scaler = Scaler::of_columns_before(Scaling::Mixed, None, Some(4));
     let scaled = |scaler: &Scaler, indices: &[u32], values: &[f64]| {
         let mut out = vec![];
         scaler.mix(indices, values, |column, value| out.push((column, value)));

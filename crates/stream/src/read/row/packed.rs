@@ -5,6 +5,7 @@
 
 use super::{LabelKind, Row};
 use crate::read::label::LabelType;
+use crate::read::offer::HashedRound;
 
 /// Rows in order.
 #[derive(Debug, Default)]
@@ -21,6 +22,7 @@ pub(crate) struct PackedRows {
     offered: Vec<(u32, LabelType)>,
     /// The columns of missing numbers.
     missing: Vec<u32>,
+    rounds: Vec<HashedRound>,
     /// Of the first row.
     line: u64,
 }
@@ -61,6 +63,7 @@ struct Extra {
     costs: u32,
     offered: u32,
     missing: u32,
+    rounds: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +99,7 @@ impl PackedRows {
             + size_of_val(&*self.costs)
             + size_of_val(&*self.offered)
             + size_of_val(&*self.missing)
+            + self.rounds.iter().map(HashedRound::bytes).sum::<usize>()
     }
 
     /// Removes the rows; keeps the allocations.
@@ -109,6 +113,7 @@ impl PackedRows {
         self.costs.clear();
         self.offered.clear();
         self.missing.clear();
+        self.rounds.clear();
     }
 
     pub(crate) fn used(&self) -> Room {
@@ -133,7 +138,7 @@ impl PackedRows {
         }
         let line = row.line.checked_sub(self.line).and_then(|lines| u32::try_from(lines).ok());
         let alone = row.tag.is_empty() && row.offered().is_empty() && row.missing().is_empty();
-        let plain = row.weight == 1.0 && alone && line.is_some();
+        let plain = row.weight == 1.0 && alone && line.is_some() && row.round().is_none();
         let extra = match row.kind {
             LabelKind::Missing if plain => UNLABELLED,
             LabelKind::Name if plain => {
@@ -177,6 +182,7 @@ impl PackedRows {
             self.offered.push((self.text.len() as u32, label.of));
         }
         self.missing.extend_from_slice(row.missing());
+        self.rounds.extend(row.round().cloned());
         self.extras.push(Extra {
             weight: row.weight,
             line: row.line,
@@ -188,6 +194,7 @@ impl PackedRows {
             costs: self.costs.len() as u32,
             offered: self.offered.len() as u32,
             missing: self.missing.len() as u32,
+            rounds: self.rounds.len() as u32,
         });
         self.extras.len() as u32 - 1
     }
@@ -226,6 +233,9 @@ impl PackedRows {
             from = end;
         }
         row.missing.extend_from_slice(&self.missing[starts.missing as usize..extra.missing as usize]);
+        if let Some(round) = self.rounds[starts.rounds as usize..extra.rounds as usize].first() {
+            row.set_round(round.clone());
+        }
         match extra.kind {
             LabelKind::Missing => {}
             LabelKind::Name => row.name.push_str(text(start, extra.name)),
