@@ -329,9 +329,9 @@ impl ReadOptions {
             (Columns::Numbered { count, .. }, Speech::Numbers(base)) => {
                 Ok(Columns::Numbered { base, count: *count })
             }
-            (Columns::Numbered { .. }, Speech::Names) => Err(ReadErrorKind::Layout(
-                "names its features, but those of the saved model are numbered".into(),
-            )),
+            (Columns::Numbered { base, .. }, Speech::Names) => Err(ReadErrorKind::Layout(format!(
+                "the saved model numbers its features, as those of an array; rows of LIBSVM, numbered from {base}, or of NDJSON with lists ({{\"x\": [0.5, -1]}}) were needed"
+            ))),
             (columns, _) => Ok(columns.clone()),
         }
     }

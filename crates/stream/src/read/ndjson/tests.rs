@@ -108,8 +108,16 @@ fn keys_are_those_asked_for_or_saved() {
     let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
     let rows = read(&mut *open("{\"x\": [1]}\n", &saved));
     assert_eq!(rows, [r#"a.ndjson:1: "x" has 1 number, where the rows before it have 2"#]);
-    let error = from_read(Box::new(&b"{\"a\": 1}\n"[..]), "b.ndjson", &saved).err().unwrap();
-    assert_eq!(error.to_string(), "b.ndjson: names its features, but those of the saved model are numbered");
+    // Columns of tables have names, also where there is no header.
+    for (text, name) in [("{\"a\": 1}\n", "b.ndjson"), ("0.5,-1,0,2\n1,2,3,4\n", "b.csv")] {
+        let error = from_read(Box::new(text.as_bytes()), name, &saved).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            format!(
+                "{name}: the saved model numbers its features, as those of an array; rows of LIBSVM, numbered from 0, or of NDJSON with lists ({{\"x\": [0.5, -1]}}) were needed"
+            )
+        );
+    }
 
     // After a bad first row, the next one decides.
     let mut reader = open("#\n\n{\"x\": [1, 2]}\n", &saved);
