@@ -67,6 +67,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learner::explain::explain_table, module)?)?;
     module.add_function(wrap_pyfunction!(learner::explain::linear, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::check, module)?)?;
+    module.add_function(wrap_pyfunction!(learner::table::depends_on_seed, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::roles, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::classes_of, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;

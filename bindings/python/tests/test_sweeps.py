@@ -19,14 +19,14 @@ def test_a_sweep_is_the_command_lines_table(tmp_path):
     told = []
     swept = sweep(
         path,
-        ["ogd", "gaptron-logistic"],
+        ["ogd", "gaptron-logistic", "auto"],
         {"ogd.rate": [0.1, 1.0]},
         seeds=3,
         options=["--label", "y"],
         engine=LocalEngine(jobs=2),
         progress=lambda done, total: told.append((done, total)),
     )
-    words = ["compare", path, "--label", "y", "--learners", "ogd,gaptron-logistic", "--set", "ogd.rate=0.1,1", "--repeats", "3"]
+    words = ["compare", path, "--label", "y", "--learners", "ogd,gaptron-logistic,auto", "--set", "ogd.rate=0.1,1", "--repeats", "3"]
     *runs, summary = noregret(*words, "--json", "--quiet")
     times = ("seconds", "rows_per_second", "data")
 
@@ -35,7 +35,7 @@ def test_a_sweep_is_the_command_lines_table(tmp_path):
 
     assert [timeless(run) for run in swept.runs] == [timeless(run) for run in runs]
     assert swept.settings == [timeless(one) for one in summary["settings"]]
-    assert told[-1] == (5, 5) and swept.failures == []
+    assert told[-1] == (8, 8) and swept.failures == []
     assert swept.best()["learner"] == min(swept.settings, key=lambda one: one["error_rate"]["mean"])["learner"]
     pytest.importorskip("pandas")
     assert list(swept.frame()["error_rate"]) == sorted(one["error_rate"]["mean"] for one in swept.settings)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::thread::available_parallelism;
 
-use noregret::algorithm::{AnyModel, Forecast};
+use noregret::algorithm::AnyModel;
 use noregret::learner::{Classes, Feedback};
 use noregret::param::Values;
 use noregret::problem::Problem;
@@ -108,10 +108,9 @@ pub(crate) fn draws(plan: &StreamPlan, candidate: &Candidate) -> bool {
     let Candidate { entry, settings, .. } = candidate;
     let bandit = settings.is_bandit(entry);
     // The entry's forecast is that of full information; in their other mode, learners draw labels.
-    let labels = entry.about.forecast == Forecast::RandomisedLabel
-        || bandit && (entry.feedback == Feedback::Either || plan.exploration_floor > 0.0);
+    let labels = bandit && (entry.feedback == Feedback::Either || plan.exploration_floor > 0.0);
     let delays = !matches!(plan.delay, Lateness::Fixed(_));
-    labels || delays || entry.draws(&settings.params).unwrap_or(false)
+    labels || delays || entry.depends_on_seed(&settings.params).unwrap_or(false)
 }
 
 /// Runs every candidate with each of its seeds over the data.

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::algorithm::{About, Algorithm, AnyModel, BanditModel, ExpertModel, Model, check_problem};
+use crate::algorithm::{
+    About, Algorithm, AnyModel, BanditModel, ExpertModel, Forecast, Model, check_problem,
+};
 use crate::experts::votes::Votes;
 use crate::learner::{Classes, ExpertLearner, Feedback};
 use crate::param::{ParamError, ParamInfo, Params, Value, Values};
@@ -356,6 +358,12 @@ impl Entry {
     /// Whether a learner with the parameters `values` draws random numbers, which its seed determines.
     pub fn draws(&self, values: &Values) -> Result<bool, ParamError> {
         (self.draws)(values)
+    }
+
+    /// Whether the results of a run with the parameters `values` depend on its seed: labels are drawn, or the
+    /// learner draws random numbers.
+    pub fn depends_on_seed(&self, values: &Values) -> Result<bool, ParamError> {
+        Ok(self.about.forecast == Forecast::RandomisedLabel || self.draws(values)?)
     }
 
     /// The number of 8-byte numbers of state of a learner for `problem` with the parameters `values`, at

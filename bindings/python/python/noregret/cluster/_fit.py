@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
-from .._kinds import number_of_classes
+from .._kinds import KINDS, number_of_classes
 from .._learner import Learner
 from . import _members
 from ._engine import Engine, Handle
@@ -430,7 +430,7 @@ def _template(
 
 def is_real(name: str) -> bool:
     """Whether targets are numbers."""
-    return any(entry["name"] == name and entry["classes"] == "real" for entry in _core.catalogue())
+    return bool(KINDS.get(name, {}).get("classes") == "real")
 
 
 def _print(what: str) -> None:

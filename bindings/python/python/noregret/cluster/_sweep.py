@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import _arrays, _core, _tables, _targets
+from .._kinds import KINDS
 from ._engine import Engine
 
 MEASURES = ("error_rate", "expected_error_rate", "greedy_error_rate", "log_loss", "squared_loss")
@@ -123,7 +124,7 @@ def sweep(
     name, content = _content(data)
     shared = engine.broadcast(content)
     for learner, values in combinations:
-        for seed in first_seeds if _draws(learner) else first_seeds[:1]:
+        for seed in first_seeds if _core.depends_on_seed(learner, values) else first_seeds[:1]:
             jobs.append((learner, values, seed))
             calls.append((shared, name, learner, values, seed, list(options)))
     runs: list[dict[str, Any] | None] = [None] * len(jobs)
@@ -141,14 +142,13 @@ def sweep(
 
 
 def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Iterable[Setting]:
-    known = {entry["name"] for entry in _core.catalogue()}
     for learner in learners:
-        if learner not in known:
+        if learner not in KINDS:
             raise ValueError(f"learners: {learner!r} is no learner; `noregret.catalogue()` lists them")
     axes: list[tuple[str | None, str, list[Any]]] = []
     for key, given in parameters.items():
         head, _, tail = key.partition(".")
-        owner, name = (head, tail) if tail and head in known else (None, key)
+        owner, name = (head, tail) if tail and head in KINDS else (None, key)
         if owner is not None and owner not in learners:
             raise ValueError(f"parameters: {key}: {owner} is not among the learners")
         values = list(given) if isinstance(given, list | tuple | range | np.ndarray) else [given]
@@ -161,12 +161,6 @@ def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Ite
             setting = dict(zip((name for name, _ in mine), chosen, strict=True))
             _core.check(learner, setting)
             yield learner, setting
-
-
-def _draws(learner: str) -> bool:
-    """Whether the learner is randomised, as in `noregret compare`."""
-    entry = next(entry for entry in _core.catalogue() if entry["name"] == learner)
-    return entry["forecast"] == "randomised label" or any(param["name"] == "samples" for param in entry["params"])
 
 
 def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
