@@ -3,44 +3,35 @@
 `python rounds_of_auto.py PID` for the service at NOREGRET_URL (http://127.0.0.1:8730). Processor time is that of the whole service, and other programs
 that run meanwhile add little to it."""
 
-import http.client
-import json
 import os
 import random
 import sys
 from pathlib import Path
 
+from service import row, send
+
 FEATURES, BATCH, LABELS = 50, 100, "abcdefghij"
 
 
 def main(pid, rounds=14_000, each=1000):
-    connection = http.client.HTTPConnection(os.environ.get("NOREGRET_URL", "http://127.0.0.1:8730").split("//")[-1], timeout=600)
-
-    def send(method, path, body, kind="application/x-ndjson"):
-        connection.request(method, f"/v1/models/auto{path}", body, {"content-type": kind})
-        answer = connection.getresponse()
-        text = answer.read()
-        assert answer.status < 300, text
-        return [json.loads(line) for line in text.splitlines()]
-
     def used():
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     spec = {"feedback": "bandit", "learner": "auto", "labels": list(LABELS), "params": {"features": FEATURES}}
-    send("PUT", "", json.dumps(spec), "application/json")
+    send("PUT", "/auto", spec)
     drawn = random.Random(1)
     for done in range(each, rounds + 1, each):
         decided = answered = 0.0
         for _ in range(each // BATCH):
-            rows = [{"x": {f"f{j}": round(drawn.uniform(-1, 1), 3) for j in range(FEATURES)}} for _ in range(BATCH)]
+            rows = [row(drawn, FEATURES) for _ in range(BATCH)]
             begun = used()
-            taken = send("POST", "/decide", "".join(json.dumps(row) + "\n" for row in rows))
+            taken = send("POST", "/auto/decide", rows)
             decided += used() - begun
-            best = [LABELS[5 * (row["x"]["f0"] > 0) + 2 * (row["x"]["f1"] > 0) + (row["x"]["f2"] > 0.5)] for row in rows]
+            best = [LABELS[5 * (one["x"]["f0"] > 0) + 2 * (one["x"]["f1"] > 0) + (one["x"]["f2"] > 0.5)] for one in rows]
             told = [{"id": one["id"], "correct": one["label"] == label} for one, label in zip(taken, best)]
             begun = used()
-            send("POST", "/feedback", "".join(json.dumps(answer) + "\n" for answer in told))
+            send("POST", "/auto/feedback", told)
             answered += used() - begun
         print(f"{done:6,} rounds: a decision {1000 * decided / each:.2f} ms, an answer {1000 * answered / each:.2f} ms", flush=True)
 
