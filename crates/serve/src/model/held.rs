@@ -1,41 +1,44 @@
-//! The state of a model in memory, or nothing while the model rests: nobody has asked for it in a while, its
-//! snapshot has all of it, and the next command reads that.
+//! What a model holds only while it is awake: its state in memory, and its open database. A model rests when
+//! nobody has asked for it in a while: its snapshot has all of it, and the next command reads that.
 
 use std::ops::{Deref, DerefMut};
 
-use super::engine::Engine;
-
 /// See the [module](self).
-pub(super) struct Held(Option<Box<Engine>>);
+pub(crate) struct Held<T>(Option<Box<T>>);
 
-impl Held {
-    pub(super) fn new(engine: Engine) -> Self {
-        Self(Some(Box::new(engine)))
+impl<T> Held<T> {
+    pub(crate) fn new(held: T) -> Self {
+        Self(Some(Box::new(held)))
     }
 
     /// Whether the model rests.
-    pub(super) fn rests(&self) -> bool {
+    pub(crate) fn rests(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Frees the memory. The state must be on the disk.
-    pub(super) fn rest(&mut self) {
+    /// Lets go of it. The state must be on the disk.
+    pub(crate) fn rest(&mut self) {
         self.0 = None;
+    }
+
+    /// What was held, if the model was awake.
+    pub(crate) fn into_inner(self) -> Option<Box<T>> {
+        self.0
     }
 }
 
 const AWAKE: &str = "the writer wakes a model before it is used";
 
-impl Deref for Held {
-    type Target = Engine;
+impl<T> Deref for Held<T> {
+    type Target = T;
 
-    fn deref(&self) -> &Engine {
+    fn deref(&self) -> &T {
         self.0.as_deref().expect(AWAKE)
     }
 }
 
-impl DerefMut for Held {
-    fn deref_mut(&mut self) -> &mut Engine {
+impl<T> DerefMut for Held<T> {
+    fn deref_mut(&mut self) -> &mut T {
         self.0.as_deref_mut().expect(AWAKE)
     }
 }

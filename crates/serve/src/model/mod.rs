@@ -16,7 +16,7 @@ pub(crate) mod evaluation;
 pub mod flat;
 pub(crate) mod follower;
 pub(crate) mod handle;
-mod held;
+pub(crate) mod held;
 pub(crate) mod importance;
 mod labels;
 mod learn;

@@ -43,7 +43,7 @@ static RESTING: Mutex<()> = Mutex::new(());
 /// See the [module](self).
 pub(super) struct Writer {
     pub(super) name: String,
-    pub(super) engine: Held,
+    pub(super) engine: Held<Engine>,
     pub(super) store: Store,
     pub(super) limits: Limits,
     pub(super) shared: Arc<Shared>,

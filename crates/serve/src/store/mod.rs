@@ -6,7 +6,6 @@ mod linked;
 mod reading;
 mod states;
 
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use noregret::model::Archive;
@@ -16,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
 use self::linked::Link;
 use crate::model::event::{Event, Outcome};
+use crate::model::held::Held;
 use crate::model::spec::Spec;
 use crate::nodes::{Line, State};
 
@@ -26,35 +26,11 @@ pub(crate) use self::states::{last_snapshot, newest_snapshot};
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {
-    db: Database,
+    /// Open, it takes files and memory.
+    db: Held<Connection>,
     folder: PathBuf,
     /// The log that several nodes have in common, if they do.
     link: Option<Link>,
-}
-
-/// The database, or nothing while the model rests: open, it takes files and memory.
-struct Database(Option<Connection>);
-
-impl Database {
-    fn close(self) -> rusqlite::Result<()> {
-        self.0.map_or(Ok(()), |db| db.close().map_err(|(_, error)| error))
-    }
-}
-
-const AWAKE: &str = "the writer wakes a model before it is used";
-
-impl Deref for Database {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.0.as_ref().expect(AWAKE)
-    }
-}
-
-impl DerefMut for Database {
-    fn deref_mut(&mut self) -> &mut Connection {
-        self.0.as_mut().expect(AWAKE)
-    }
 }
 
 /// The end of a decision that is no longer pending.
@@ -142,8 +118,7 @@ impl Store {
                 store.db.execute_batch(FROM_FILE).map_err(|error| failed(&error))?;
             }
             store.commit()?;
-            let Self { db, .. } = store;
-            db.close().map_err(|error| failed(&error))
+            store.close().map_err(|error| failed(&error))
         };
         let made = make().and_then(|()| {
             std::fs::rename(&hidden, folder).map_err(|error| failed(&error))?;
@@ -157,8 +132,12 @@ impl Store {
     }
 
     fn open(folder: &Path, new: bool) -> Result<Self, Fault> {
-        let db = Database(Some(Self::open_file(folder, new)?));
+        let db = Held::new(Self::open_file(folder, new)?);
         Ok(Self { db, folder: folder.to_owned(), link: None })
+    }
+
+    fn close(self) -> rusqlite::Result<()> {
+        self.db.into_inner().map_or(Ok(()), |db| db.close().map_err(|(_, error)| error))
     }
 
     fn open_file(folder: &Path, new: bool) -> Result<Connection, Fault> {
@@ -236,12 +215,12 @@ impl Store {
 
     /// Closes the database, until [`Store::wake`].
     pub(crate) fn rest(&mut self) {
-        self.db = Database(None);
+        self.db.rest();
     }
 
     /// Opens the database again.
     pub(crate) fn wake(&mut self) -> Result<(), Fault> {
-        self.db = Database(Some(Self::open_file(&self.folder, false)?));
+        self.db = Held::new(Self::open_file(&self.folder, false)?);
         Ok(())
     }
 
