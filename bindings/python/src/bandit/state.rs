@@ -132,10 +132,7 @@ impl Inner {
         if !(0.0..=1.0).contains(&continuation.floor) || continuation.most == 0 {
             return Err(ModelError::Damaged(format!("its '{GOING_ON}' cannot be")).into());
         }
-        let mut play = Play { floor: continuation.floor, ..Play::new(0) };
-        if let Some(generator) = generator {
-            play.generator = generator;
-        }
+        let play = Play { floor: continuation.floor, ..Play::new(0) }.with_generator(generator);
         let pending =
             Decisions::load(archive, learner.problem(), learner.about().accepts, continuation.most)?;
         let places = places::read(archive)?;
@@ -167,10 +164,7 @@ impl Inner {
             floor,
             ..
         } = replayed;
-        let mut play = Play { floor, ..Play::new(0) };
-        if let Some(generator) = generator {
-            play.generator = generator;
-        }
+        let play = Play { floor, ..Play::new(0) }.with_generator(generator);
         // As after loading: the treatment of large rows is not part of a model.
         let encoder = encoder.with_large_row(LargeRow::default());
         let mut inner = Self::new(learner.bandit()?, encoder, schema, play, most);

@@ -141,11 +141,7 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         observers,
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
-    let mut play = Play::new(seed);
-    if let Some(generator) = generator {
-        play.generator = generator;
-    }
-    Ok((session, learner, play))
+    Ok((session, learner, Play::new(seed).with_generator(generator)))
 }
 
 /// A stream, and the settings of its run.

@@ -138,7 +138,7 @@ async fn repeated(name: &str, handle: &Handle, spec: Spec) -> Result<(), Refusal
                 "the model {name} was made with other labels, or without: make one under another name"
             ),
         };
-        return Err(Refusal { field: Some("labels".to_owned()), ..Refusal::conflict(what) });
+        return Err(Refusal::conflict(what).about("labels"));
     }
     if !same || wanted != old {
         let differs = [

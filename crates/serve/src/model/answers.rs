@@ -133,5 +133,5 @@ impl Engine {
 pub(super) fn in_conflict(id: &str, before: f64, is_cost: bool) -> Refusal {
     let (field, of) = if is_cost { ("cost", " of another cost") } else { ("reward", "") };
     let what = format!("the decision {} has feedback already: the reward {before}{of}", shown(id));
-    Refusal { field: Some(field.to_owned()), ..Refusal::conflict(what) }
+    Refusal::conflict(what).about(field)
 }

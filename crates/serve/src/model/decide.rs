@@ -67,7 +67,7 @@ impl Engine {
         for slot in 0..decide.wanted() {
             if self.waiting.contains(&decide.id_of(slot)) {
                 let what = format!("a decision with the id {} is pending already", shown(&decide.id));
-                return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
+                return Err(Refusal::conflict(what).about("id"));
             }
         }
         let offering = self.offering();

@@ -116,11 +116,6 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The counts before the first event.
-    pub(super) fn first_standing(forecast: Forecast) -> Standing {
-        Standing::new(forecast)
-    }
-
     #[expect(clippy::too_many_arguments, reason = "the parts of a snapshot")]
     pub(super) fn of(
         spec: Spec,

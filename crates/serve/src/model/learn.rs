@@ -26,7 +26,7 @@ impl Engine {
         self.check_learns_labels()?;
         if self.asked.contains(id) {
             let what = format!("a row with the id {} is pending already", shown(id));
-            return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
+            return Err(Refusal::conflict(what).about("id"));
         }
         let features = self.features_of(x, row)?;
         let (played, answer) = self.forecast(&features)?;

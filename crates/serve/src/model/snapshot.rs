@@ -129,10 +129,7 @@ impl Engine {
             }
             waiting.insert(&id, Arc::new(waits)).map_err(|error| damaged(error.to_string()))?;
         }
-        let mut play = Play { floor: kept.floor, ..Play::new(kept.seed) };
-        if let Some(generator) = &saved.generator {
-            play.generator = generator.clone();
-        }
+        let play = Play { floor: kept.floor, ..Play::new(kept.seed) }.with_generator(saved.generator.clone());
         let mut asked = Pending::new(limits.waiting);
         for (id, row) in kept.asked {
             asked.insert(&id, Arc::new(row)).map_err(|error| damaged(error.to_string()))?;
@@ -198,12 +195,9 @@ impl Engine {
             shadow_of: None,
             service,
         };
-        let mut play = Play::new(0);
-        if let Some(generator) = &saved.generator {
-            play.generator = generator.clone();
-        }
+        let play = Play::new(0).with_generator(saved.generator.clone());
         let mut waiting = Pending::new(limits.waiting);
-        let standing = Engine::first_standing(about.forecast);
+        let standing = Standing::new(about.forecast);
         let decisions = Decisions::load(archive, &problem, saved.learner.about().accepts, limits.waiting)
             .map_err(wrong)?;
         for (id, (example, taken, unscaled)) in decisions.into_late() {

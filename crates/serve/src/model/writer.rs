@@ -304,7 +304,7 @@ impl Writer {
         } else if self.store.decided(id).map_err(failed)?.is_some() {
             let what =
                 format!("the id {} was used before; one for every decision or row was needed", shown(id));
-            return Err(Refusal { field: Some("id".to_owned()), ..Refusal::conflict(what) });
+            return Err(Refusal::conflict(what).about("id"));
         }
         Ok(())
     }

@@ -162,9 +162,7 @@ impl Replay {
     /// If the log has no valid header, or does not continue from `model`.
     pub fn new(log: LogReader, model: Option<&Archive>, limits: Limits) -> Result<Self, ReplayError> {
         let mut replay = Self::begin(log, model, limits, |header| start(header, model, limits.bytes))?;
-        if let Some(generator) = replay.begins_with.take() {
-            replay.play.generator = generator;
-        }
+        replay.play = replay.play.with_generator(replay.begins_with.take());
         Ok(replay)
     }
 
@@ -205,7 +203,7 @@ impl Replay {
         let Saved { learner, mut encoder, schema, generator: drawn_with, .. } = start(&header)?;
         let large_row = header.on_large_row.parse::<LargeRow>();
         encoder.set_large_row(large_row.map_err(|what| log.error(format!("on_large_row: {what}")))?);
-        let mut play = Play { floor: header.floor, explore: header.explore, ..Play::new(0) };
+        let play = Play { floor: header.floor, explore: header.explore, ..Play::new(0) };
         if !(0.0..=1.0).contains(&play.floor) {
             return Err(log.error(format!("floor = {}: must be in [0, 1]", play.floor)).into());
         }
@@ -217,10 +215,7 @@ impl Replay {
                 .error(format!("{} learns from the label, not from a log", header.learner))
                 .into());
         };
-        let begins_with = generator(&header);
-        if let Some(generator) = drawn_with {
-            play.generator = generator;
-        }
+        let (begins_with, play) = (generator(&header), play.with_generator(drawn_with));
         let pending = match model {
             Some(model) => {
                 Decisions::load(model, learner.problem(), learner.about().accepts, limits.waiting)?

@@ -43,6 +43,12 @@ impl Play {
         Self { generator: Rng::new(seed, PLAY), floor: 0.0, explore: 0.0 }
     }
 
+    /// The same with the generator of a saved run, if there is one.
+    #[must_use]
+    pub fn with_generator(self, saved: Option<Rng>) -> Self {
+        Self { generator: saved.unwrap_or(self.generator), ..self }
+    }
+
     /// The probability of a uniform draw among `choices` labels, and that of each of them by it.
     fn uniform(&self, choices: usize) -> (f64, f64) {
         let (floor, explore) = (self.floor * choices as f64, self.explore);
