@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use crate::batch::passes::{Coordinates, Quadratic};
+use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::how::{Merge, MergeError};
 use crate::param::{ParamError, Params, Values};
@@ -338,6 +339,15 @@ pub enum AnyModel {
     Bandit(Box<dyn BanditModel>),
 }
 
+impl Clone for AnyModel {
+    fn clone(&self) -> Self {
+        match self {
+            AnyModel::Full(model) => AnyModel::Full(model.boxed_clone()),
+            AnyModel::Bandit(model) => AnyModel::Bandit(model.boxed_clone()),
+        }
+    }
+}
+
 impl AnyModel {
     /// The learner, if it learns from labels.
     pub fn full(self) -> Result<Box<dyn Model>, ParamError> {
@@ -406,6 +416,22 @@ impl AnyModel {
         match self {
             AnyModel::Full(model) => model.rounds(),
             AnyModel::Bandit(model) => model.rounds(),
+        }
+    }
+
+    /// Makes room for more classes and features; returns whether it can.
+    pub fn grow(&mut self, classes: usize, features: usize) -> bool {
+        match self {
+            AnyModel::Full(model) => model.grow(classes, features),
+            AnyModel::Bandit(model) => model.grow(classes, features),
+        }
+    }
+
+    /// The guarantee of its theorem for the rounds so far, if it has one.
+    pub fn guarantee(&self) -> Option<Guarantee<'_>> {
+        match self {
+            AnyModel::Full(model) => model.guarantee(),
+            AnyModel::Bandit(model) => model.guarantee(),
         }
     }
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use noregret::Label;
-use noregret::algorithm::AnyModel;
 use noregret::prediction::Reward;
 use noregret_stream::Columns;
 use noregret_stream::Fault;
@@ -32,9 +31,8 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
     if engine.spec.feedback == Feedback::Full {
         return Ok(String::new());
     }
-    let learner: AnyModel = engine.copy();
     let start = Start {
-        learner: &learner,
+        learner: &engine.learner,
         seed: engine.seed,
         continues,
         play: &engine.play,

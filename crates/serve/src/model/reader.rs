@@ -68,7 +68,7 @@ impl Engine {
     pub(crate) fn reader(&self) -> Reader {
         Reader {
             seq: self.standing.seq,
-            learner: self.copy(),
+            learner: self.learner.clone(),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             table: OnceLock::new(),
@@ -76,14 +76,6 @@ impl Engine {
             play: self.play.clone(),
             retired: self.retired.clone(),
             limits: self.limits.clone(),
-        }
-    }
-
-    /// A copy of the learner.
-    pub(crate) fn copy(&self) -> AnyModel {
-        match &self.learner {
-            AnyModel::Full(learner) => AnyModel::Full(learner.boxed_clone()),
-            AnyModel::Bandit(learner) => AnyModel::Bandit(learner.boxed_clone()),
         }
     }
 }

@@ -107,13 +107,10 @@ impl Engine {
         let Ok(entry) = registry::find(self.learner_name()) else { return (false, false) };
         let small = || entry.make_any(&self.learner.values(), problem.clone(), self.seed);
         let grows = |classes: usize, columns: usize| {
-            let mut learner = small().unwrap_or_else(|_| self.copy());
+            let mut learner = small().unwrap_or_else(|_| self.learner.clone());
             let problem = learner.problem();
             let (classes, features) = (problem.classes + classes, problem.features + columns);
-            match &mut learner {
-                AnyModel::Full(learner) => learner.grow(classes, features),
-                AnyModel::Bandit(learner) => learner.grow(classes, features),
-            }
+            learner.grow(classes, features)
         };
         let may = matches!(self.learner, AnyModel::Full(_)) || entry.decides_among();
         (may && grows(1, 0), grows(0, 1))
@@ -153,14 +150,10 @@ impl Engine {
     }
 
     pub(super) fn grow(&mut self, classes: usize, columns: usize) -> Result<(), Refusal> {
-        let before = (self.copy(), self.waiting.clone());
+        let before = (self.learner.clone(), self.waiting.clone());
         let old = self.encoder.features();
         let features = columns + usize::from(self.encoder.has_intercept());
-        let grows = match &mut self.learner {
-            AnyModel::Full(learner) => learner.grow(classes, features),
-            AnyModel::Bandit(learner) => learner.grow(classes, features),
-        };
-        if !grows {
+        if !self.learner.grow(classes, features) {
             let what = format!(
                 "{} cannot grow to {classes} labels and {columns} columns: make a model with labels and params.features",
                 self.learner_name()

@@ -64,7 +64,7 @@ impl Still {
 impl Engine {
     fn saved(&self) -> Saved {
         Saved {
-            learner: self.copy(),
+            learner: self.learner.clone(),
             encoder: self.encoder.clone(),
             schema: self.schema.clone(),
             generator: matches!(self.learner, AnyModel::Bandit(_)).then(|| self.play.generator.clone()),

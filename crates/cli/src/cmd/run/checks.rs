@@ -115,11 +115,7 @@ pub(super) fn check_open(plan: &RunPlan, setting: &str, added: &str) -> Result<(
 /// Makes the record for the comparator, if the learner has a theorem and there is enough memory.
 pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
     let (about, problem) = (learner.about(), learner.problem());
-    let theorem = match learner {
-        AnyModel::Full(learner) => learner.guarantee(),
-        AnyModel::Bandit(learner) => learner.guarantee(),
-    };
-    if theorem.is_none() {
+    if learner.guarantee().is_none() {
         let why = about.guarantee;
         return Err(Failure::usage(format!("--certify: {} has no theorem: {why}", about.name)));
     }

@@ -230,11 +230,7 @@ impl<'a> Session<'a> {
 
 /// The loss that the learner's guarantee is about.
 fn loss_of(learner: &AnyModel) -> &'static str {
-    let guarantee = match learner {
-        AnyModel::Full(learner) => learner.guarantee(),
-        AnyModel::Bandit(learner) => learner.guarantee(),
-    };
-    match guarantee {
+    match learner.guarantee() {
         Some(
             Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { .. } | Guarantee::PolicyRegret { .. },
         ) => "expected mistakes",
