@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,6 @@ from noregret import catalogue
 ROOT = Path(__file__).parents[3]
 BINARY = Path(os.environ.get("NOREGRET_BINARY", ROOT / "target" / "debug" / "noregret"))
 needs_the_command_line = pytest.mark.skipif(not BINARY.exists(), reason=f"{BINARY} is not built; `cargo build` makes it")
-
-
-def noregret(*words, stdin=""):
-    """The lines of JSON that the command line prints."""
-    done = subprocess.run([BINARY, *map(str, words)], input=stdin, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def vector(name):

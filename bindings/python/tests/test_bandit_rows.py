@@ -7,7 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import needs_the_command_line, noregret, stream
+from conftest import stream
+from program import program
 
 from noregret import Bandit
 
@@ -24,13 +25,12 @@ def visits(rows=300, seed=0):
     return frame, np.where(frame["device"] == "phone", "short", "long")
 
 
-@needs_the_command_line
 @pytest.mark.parametrize("name", ["auto", "soba", "squarecb"])
 def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
     frame, y = visits()
     frame.assign(ad=y).to_csv(tmp_path / "rows.csv", index=False)
     words = ["--label", "ad", "--json", "--feedback", "bandit", "--learner", name, "--save", tmp_path / "model"]
-    summary = noregret("run", tmp_path / "rows.csv", *words)[-1]
+    summary = program("run", tmp_path / "rows.csv", *words)[-1]
     bandit = Bandit(name)
     run = bandit.run(frame, y)
     assert run.rates["errors"] == summary["errors"] and run.rates["expected_error_rate"] == summary["expected_error_rate"]
@@ -38,7 +38,7 @@ def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
     assert bandit.roles["device"] == "categorical" and set(np.unique(run.predictions)) <= {"long", "short"}
     theirs = Bandit.load(tmp_path / "model")
     np.testing.assert_array_equal(theirs.scores(frame), bandit.scores(frame))
-    lines = noregret("predict", tmp_path / "model", tmp_path / "rows.csv", "--probabilities")
+    lines = program("predict", tmp_path / "model", tmp_path / "rows.csv", "--probabilities")
     p = [[line["probabilities"][label] for label in bandit.labels] for line in lines]
     np.testing.assert_array_equal(bandit.predict_proba(frame), p)
     # Other orders of columns, one row, and rows as dictionaries are the same.
@@ -50,13 +50,12 @@ def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
     bandit.feedback(decision.id, decision.label == "short")
 
 
-@needs_the_command_line
 def test_a_bandit_of_an_array_is_the_command_lines(tmp_path):
     x, at = stream(200, 3, 3)
     x, y = 30 * x + 5, np.array(["a", "b", "c"])[at]
     pandas.DataFrame(x, columns=["p", "q", "r"]).assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
     words = ["--label", "y", "--json", "--feedback", "bandit"]
-    summary = noregret("run", tmp_path / "rows.csv", *words)[-1]
+    summary = program("run", tmp_path / "rows.csv", *words)[-1]
     run = Bandit().run(x, y)
     assert run.rates["expected_error_rate"] == summary["expected_error_rate"]
 

@@ -1,15 +1,13 @@
 """The same rows through the command line and through Python."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
-from conftest import BINARY, classes_of, dimension_of, entries, needs_the_command_line, noregret, stream
+from conftest import classes_of, dimension_of, entries, stream
+from program import program, sentences
 
 from noregret import Bandit, Learner
-
-pytestmark = needs_the_command_line
 
 
 @pytest.mark.parametrize("entry", entries("full", "either"), ids=lambda entry: entry["name"])
@@ -19,7 +17,7 @@ def test_traces_are_equal_bit_for_bit(entry):
     y = x.sum(axis=1) if k == 1 else y
     rows = "".join(json.dumps({"x": row, "y": target}) + "\n" for row, target in zip(x.tolist(), y.tolist(), strict=True))
     settings = ["--set", f"classes={k}", "--set", f"features={d}"]
-    lines = noregret("trace", "--learner", entry["name"], *settings, stdin=rows)
+    lines = program("trace", "--learner", entry["name"], *settings, stdin=rows)
     learner = Learner(entry["name"], features=d, classes=k)
     for line, row, target in zip(lines, x, y, strict=True):
         np.testing.assert_array_equal(learner.scores(row), line["scores"])
@@ -33,7 +31,7 @@ def test_bandit_traces_are_equal(name):
     rows = "".join(
         json.dumps({"x": row, "y": target, "u": 0.5}) + "\n" for row, target in zip(x.tolist(), y.tolist(), strict=True)
     )
-    first = noregret("trace", "--learner", name, "--set", "classes=3", "--set", "features=3", stdin=rows)[0]
+    first = program("trace", "--learner", name, "--set", "classes=3", "--set", "features=3", stdin=rows)[0]
     np.testing.assert_array_equal(bandit.predict_proba(x[0]), first["p"])
 
 
@@ -49,7 +47,7 @@ def test_bandit_models_are_shared(tmp_path):
     write(tmp_path / "last.ndjson", x[200:], y[200:])
     words = ["--label", "y", "--json", "--quiet", "--feedback", "bandit"]
     settings = ["--learner", "soba", "--set", "exploration=0.1", "--scale", "none"]
-    noregret("run", tmp_path / "first.ndjson", *words, *settings, "--save", tmp_path / "model")
+    program("run", tmp_path / "first.ndjson", *words, *settings, "--save", tmp_path / "model")
     bandit = Bandit.load(tmp_path / "model")
     assert (bandit.name, bandit.rounds, bandit.waiting) == ("soba", 200, [])
     # Its labels go on being drawn with the generator in the file.
@@ -60,7 +58,7 @@ def test_bandit_models_are_shared(tmp_path):
         decisions.append(decision)
     errors = sum(d.label != f"class {label}" for d, label in zip(decisions, y[200:], strict=True))
     more = ["--load", tmp_path / "model", "--save", tmp_path / "theirs"]
-    summary = noregret("run", tmp_path / "last.ndjson", *words, *more)[-1]
+    summary = program("run", tmp_path / "last.ndjson", *words, *more)[-1]
     assert summary["errors"] == errors
     waits = bandit.decide(x[0])
     bandit.save(tmp_path / "ours")
@@ -68,7 +66,7 @@ def test_bandit_models_are_shared(tmp_path):
     predicted = [
         [
             [line["probabilities"][name] for name in bandit.labels]
-            for line in noregret("predict", tmp_path / model, tmp_path / "last.ndjson", "--label", "y", "--probabilities")
+            for line in program("predict", tmp_path / model, tmp_path / "last.ndjson", "--label", "y", "--probabilities")
         ]
         for model in ("ours", "theirs")
     ]
@@ -84,10 +82,10 @@ def test_a_class_of_weight_0_is_said(tmp_path):
     learner.run(x, [f"class {label}" for label in y])
     learner.save(model)
     words = ["run", rows, "--label", "y", "--load", model, "--json", "--quiet"]
-    done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=120)
-    assert json.loads(done.stdout.splitlines()[-1])["rounds"] == (y != 1).sum()
-    said = f'{model}: gives the weight 0 to "class 1", whose rows are neither learnt nor scored here; predict scores them'
-    assert done.stderr == f"noregret: {said}\n", done.stderr
+    summary, said = sentences(*words).split("\n\n")
+    assert json.loads(summary.splitlines()[-1])["rounds"] == (y != 1).sum()
+    told = f'{model}: gives the weight 0 to "class 1", whose rows are neither learnt nor scored here; predict scores them'
+    assert said == f"noregret: {told}\n"
 
 
 @pytest.mark.parametrize("name", ["folklore", "ogd"])
@@ -97,7 +95,7 @@ def test_runs_and_models_are_shared(name, tmp_path):
     write(tmp_path / "first.ndjson", x[:200], y[:200])
     write(tmp_path / "last.ndjson", x[200:], y[200:])
     words = ["run", tmp_path / "first.ndjson", "--label", "y", "--learner", name, "--json", "--quiet"]
-    summary = noregret(*words, "--save", tmp_path / "model")[-1]
+    summary = program(*words, "--save", tmp_path / "model")[-1]
     saved = Learner.load(tmp_path / "model")
     assert saved.labels == ["class 0", "class 1", "class 2"] and saved.rounds == 200
     learner = Learner(
@@ -108,7 +106,7 @@ def test_runs_and_models_are_shared(name, tmp_path):
     assert run.rates["log_loss"] == pytest.approx(summary["log_loss"], rel=1e-9)
     np.testing.assert_allclose(learner.scores(x), saved.scores(x), rtol=1e-9, atol=1e-9)
     learner.save(tmp_path / "ours")
-    predicted = noregret("predict", tmp_path / "ours", tmp_path / "last.ndjson", "--label", "y", "--probabilities")
+    predicted = program("predict", tmp_path / "ours", tmp_path / "last.ndjson", "--label", "y", "--probabilities")
     theirs = [[line["probabilities"][label] for label in saved.labels] for line in predicted]
     # What look-ahead has prepared is not in a file, and makes a difference of a rounding.
     np.testing.assert_array_equal(Learner.load(tmp_path / "ours").predict_proba(x[200:]), theirs)
@@ -123,7 +121,7 @@ def test_labels_of_a_format_without_types_are_texts(names, tmp_path):
     rows = [f"{a},{b},{names[label]}" for (a, b), label in zip(x.tolist(), y.tolist(), strict=True)]
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,label", *rows]) + "\n", encoding="utf-8")
     for words, kind in ([], Learner), (["--feedback", "bandit"], Bandit):
-        noregret("run", tmp_path / "rows.csv", "--label", "label", *words, "--save", tmp_path / kind.__name__)
+        program("run", tmp_path / "rows.csv", "--label", "label", *words, "--save", tmp_path / kind.__name__)
         model = kind.load(tmp_path / kind.__name__)
         assert sorted(model.labels) == sorted(names)
         assert set(model.predict(x).tolist()) <= set(names)

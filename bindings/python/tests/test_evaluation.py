@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT, needs_the_command_line, noregret, stream
+from conftest import ROOT, stream
+from program import program
 
 from noregret import Bandit, Learner, compare_policies, evaluate, evaluate_arrays
 
@@ -60,7 +61,6 @@ def log(tmp_path_factory):
     return path, x, y, bandit
 
 
-@needs_the_command_line
 @pytest.mark.parametrize(
     ("policy", "keywords", "options"),
     [
@@ -73,11 +73,10 @@ def log(tmp_path_factory):
 )
 def test_the_command_line_says_the_same(log, policy, keywords, options):
     path = log[0]
-    theirs = noregret("evaluate", path, "--policy", policy, *options.split(), "--json")[-1]
+    theirs = program("evaluate", path, "--policy", policy, *options.split(), "--json")[-1]
     assert_same(evaluate(path, policy, **keywords), theirs)
 
 
-@needs_the_command_line
 @pytest.mark.parametrize("greedy", [False, True])
 def test_learners_are_policies(log, tmp_path, greedy):
     path, x, y, bandit = log
@@ -86,7 +85,7 @@ def test_learners_are_policies(log, tmp_path, greedy):
     for policy in (bandit, learner):
         policy.save(tmp_path / "model")
         options = ["--greedy"] if greedy else []
-        theirs = noregret("evaluate", path, "--model", tmp_path / "model", *options, "--json")[-1]
+        theirs = program("evaluate", path, "--model", tmp_path / "model", *options, "--json")[-1]
         assert_same(evaluate(path, policy, greedy=greedy), theirs)
     found = evaluate(path, learner)
     truth = (learner.predict(x) == np.array(["a", "b", "c"])[y]).mean()

@@ -1,11 +1,10 @@
 """`noregret.Bandit` with labels on offer, with or without features of their own, and with costs."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
-from conftest import BINARY, needs_the_command_line
+from program import program
 
 import noregret
 from noregret import Bandit, Learner
@@ -168,7 +167,6 @@ def test_costs_are_rewards_in_their_range(tmp_path):
             Bandit("squarecb", costs=wrong, **ours)
 
 
-@needs_the_command_line
 def test_as_the_command_line(tmp_path):
     """The same rounds, labels on offer and costs: the command line's log and Python's have the same decisions, to the bit."""
     rounds, path = [], tmp_path / "rounds.ndjson"
@@ -178,8 +176,8 @@ def test_as_the_command_line(tmp_path):
         right = next(name for name, own in labels.items() if own["topic"] == likes)
         rounds.append({"x": {"likes": likes, "user": {"age": t % 5}}, "labels": labels, "y": right})
     path.write_text("".join(json.dumps(one) + "\n" for one in rounds))
-    command = [BINARY, "run", path, "--feedback", "bandit", "--set", "width=256", "--seed", "7", "--costs", "0..10"]
-    subprocess.run([*command, "--log", tmp_path / "theirs"], check=True, capture_output=True)
+    words = ["run", path, "--feedback", "bandit", "--set", "width=256", "--seed", "7", "--costs", "0..10"]
+    program(*words, "--log", tmp_path / "theirs", text=True)
     bandit = Bandit("offers", width=256, classes=4, seed=7, costs="0..10")
     with bandit.log(tmp_path / "ours"):
         for one in rounds:

@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import needs_the_command_line, noregret, stream
+from conftest import stream
+from program import program
 
 os.environ.setdefault("RAY_worker_niceness", "0")
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noregret[ray]'")
@@ -86,7 +87,6 @@ def test_learners_that_do_not_add_up_are_refused():
             fit_on([[stream(40, 4, 3)]], name, engine=HERE)
 
 
-@needs_the_command_line
 def test_a_sweep_loses_no_run(cluster):
     cluster, second = cluster
     x, y = stream(400, 4, 3)
@@ -195,7 +195,6 @@ def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
     keyed.close()
 
 
-@needs_the_command_line
 def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     from ray import serve
 
@@ -227,8 +226,8 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     first, second = tmp_path / "decisions.0.ndjson", tmp_path / "decisions.1.ndjson"
     assert Bandit.replay(second, second.with_suffix(".model")).rounds == 60
     for log, options in ((first, []), (second, ["--load", str(second.with_suffix(".model"))])):
-        assert noregret("replay", log, "--json", *options)[0]["answered"] == 30
-        estimated = noregret("evaluate", log, "--policy", "uniform", "--reward-learner", "none", "--json")
+        assert program("replay", log, "--json", *options)[0]["answered"] == 30
+        estimated = program("evaluate", log, "--policy", "uniform", "--reward-learner", "none", "--json")
         assert estimated[-1]["decisions"] == 30
 
 

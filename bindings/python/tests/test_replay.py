@@ -5,7 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from conftest import classes_of, entries, needs_the_command_line, noregret, stream
+from conftest import classes_of, entries, stream
+from program import program
 
 from noregret import Bandit
 
@@ -45,7 +46,6 @@ def play(bandit, x, y, late=()):
     return late
 
 
-@needs_the_command_line
 @each
 def test_a_replay_is_the_bandit_that_wrote_the_log(entry, tmp_path):
     x, y = stream(150, 3, classes_of(entry))
@@ -59,7 +59,7 @@ def test_a_replay_is_the_bandit_that_wrote_the_log(entry, tmp_path):
     assert again.waiting == ours.waiting and again.rounds == ours.rounds > 60
     for name, each_one in (("ours", ours), ("again", again)):
         each_one.save(tmp_path / name)
-    summary = noregret("replay", log, "--save", tmp_path / "theirs", "--json")[-1]
+    summary = program("replay", log, "--save", tmp_path / "theirs", "--json")[-1]
     assert summary["waiting"] == len(ours.waiting) and summary["rounds"] == ours.rounds
     assert state(tmp_path / "ours") == state(tmp_path / "again") == state(tmp_path / "theirs")
     for each_one in (ours, again):
@@ -68,7 +68,6 @@ def test_a_replay_is_the_bandit_that_wrote_the_log(entry, tmp_path):
     assert state(tmp_path / "after True") == state(tmp_path / "after False")
 
 
-@needs_the_command_line
 @pytest.mark.parametrize("options", ["--delay geometric:9", "--exploration-floor 0.05", "--scale standard --delay 11"])
 @pytest.mark.parametrize("ending", ["ndjson", "parquet"])
 def test_a_log_of_the_command_line_is_replayed(options, ending, tmp_path):
@@ -79,7 +78,7 @@ def test_a_log_of_the_command_line_is_replayed(options, ending, tmp_path):
             out.write(json.dumps({"x": named, "y": f"class {label}"}) + "\n")
     log = tmp_path / f"log.{ending}"
     words = ["--label", "y", "--quiet", "--learner", "soba", "--set", "exploration=0.2", *options.split()]
-    noregret("run", tmp_path / "rows.ndjson", *words, "--log", log, "--save", tmp_path / "run")
+    program("run", tmp_path / "rows.ndjson", *words, "--log", log, "--save", tmp_path / "run")
     again = Bandit.replay(log)
     again.save(tmp_path / "again")
     assert again.rounds == 300 and state(tmp_path / "again") == state(tmp_path / "run")
@@ -89,7 +88,6 @@ def test_a_log_of_the_command_line_is_replayed(options, ending, tmp_path):
     assert decision.id == 301 and decision.probability == p[again.labels.index(decision.label)]
 
 
-@needs_the_command_line
 def test_a_log_goes_on_from_a_model(tmp_path):
     x, y = stream(100, 3, 3)
     ours = bandit({"name": "soba", "classes": "any"}, exploration=0.3)
@@ -104,7 +102,7 @@ def test_a_log_goes_on_from_a_model(tmp_path):
         Bandit.replay(tmp_path / "log.ndjson", tmp_path / "after")
     again = Bandit.replay(tmp_path / "log.ndjson", tmp_path / "before")
     again.save(tmp_path / "again")
-    noregret("replay", tmp_path / "log.ndjson", "--load", tmp_path / "before", "--save", tmp_path / "theirs", "--json")
+    program("replay", tmp_path / "log.ndjson", "--load", tmp_path / "before", "--save", tmp_path / "theirs", "--json")
     assert state(tmp_path / "after") == state(tmp_path / "again") == state(tmp_path / "theirs")
     with ours.log(tmp_path / "empty.ndjson.gz"):
         pass

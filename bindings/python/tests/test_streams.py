@@ -13,7 +13,8 @@ import time
 
 import numpy as np
 import pytest
-from conftest import BINARY, ROOT, needs_the_command_line, noregret, stream
+from conftest import BINARY, ROOT, needs_the_command_line, stream
+from program import program
 from test_keyed import alone, keyed_rows, make
 
 from noregret import Learner
@@ -144,7 +145,7 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
 
     def seen():
         model = max(folder.glob("*.model"))
-        return int(model.stem), noregret("inspect", model, "--json")[0]["rounds"]
+        return int(model.stem), program("inspect", model, "--json")[0]["rounds"]
 
     learn(1)
     assert seen() == (40, 40)

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from conftest import needs_the_command_line, noregret, stream
+from conftest import stream
+from program import program as noregret
 
 from noregret import Learner
 from noregret.cluster import LocalEngine, sweep
@@ -11,7 +12,6 @@ from noregret.cluster import LocalEngine, sweep
 ENGINE = LocalEngine(jobs=1)
 
 
-@needs_the_command_line
 def test_a_sweep_is_the_command_lines_table(tmp_path):
     x, y = stream(300, 4, 3)
     path = tmp_path / "rows.ndjson"

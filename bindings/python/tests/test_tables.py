@@ -7,9 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import needs_the_command_line, noregret, stream
+from conftest import stream
+from program import program
 
-import noregret as package
+import noregret
 from noregret import Bandit, Explanation, Learner, learners
 
 pandas = pytest.importorskip("pandas")
@@ -43,12 +44,11 @@ def command_line(frame, y, tmp_path, *more):
     whole[:half].to_csv(tmp_path / "first.csv", index=False)
     frame[half:].to_csv(tmp_path / "second.csv", index=False)
     words = ["--label", "queue", "--json", "--save", tmp_path / "model.safetensors"]
-    [summary] = noregret("run", tmp_path / "first.csv", *words, *more)[-1:]
-    lines = noregret("predict", tmp_path / "model.safetensors", tmp_path / "second.csv", "--probabilities")
+    [summary] = program("run", tmp_path / "first.csv", *words, *more)[-1:]
+    lines = program("predict", tmp_path / "model.safetensors", tmp_path / "second.csv", "--probabilities")
     return summary, np.array([list(line["probabilities"].values()) for line in lines])
 
 
-@needs_the_command_line
 def test_a_learner_of_arrays_is_the_command_lines(tmp_path):
     x, labels = stream(300, 4, 3)
     x = x * [1.0, 30.0, 0.1, 5.0] + [3.0, 0.0, 0.0, -2.0]
@@ -67,7 +67,6 @@ def test_a_learner_of_arrays_is_the_command_lines(tmp_path):
         assert learner.intercept and learner.labels == ["north", "south", "west"]
 
 
-@needs_the_command_line
 def test_a_learner_of_a_table_is_the_command_lines(tmp_path):
     frame, y = tickets()
     half = len(frame) // 2
@@ -136,7 +135,6 @@ def test_cells_are_handed_over_as_they_are():
     assert [float(label) for label in learner.predict(texts)] == spelt
 
 
-@needs_the_command_line
 def test_classifiers_of_scikit_learn_take_tables(tmp_path):
     pytest.importorskip("sklearn")
     from sklearn.compose import make_column_transformer
@@ -171,7 +169,6 @@ def test_classifiers_of_scikit_learn_take_tables(tmp_path):
     np.testing.assert_array_equal(learner.predict_proba(array[half:]), theirs)
 
 
-@needs_the_command_line
 def test_classifiers_of_river_take_tables(tmp_path):
     pytest.importorskip("river")
     from noregret import river
@@ -319,10 +316,10 @@ def test_models_show_themselves():
     learner = Learner()
     learner.run(x, y)
     assert "Members" in learner._repr_html_() and "<script" not in learner._repr_html_()
-    bandit = package.Bandit("banditron", features=3, classes=3)
+    bandit = noregret.Bandit("banditron", features=3, classes=3)
     assert "banditron" in bandit._repr_html_()
     policy = [[0.5, 0.5], [0.75, 0.25]]
-    assert "snips" in package.evaluate_arrays([0, 1], [1, 0], [0.25, 0.5], policy)._repr_html_()
+    assert "snips" in noregret.evaluate_arrays([0, 1], [1, 0], [0.25, 0.5], policy)._repr_html_()
 
 
 def test_contributions_of_a_linear_learner_add_up():
@@ -376,7 +373,6 @@ def test_a_bar_is_told_of_every_row(monkeypatch):
 
 
 
-@needs_the_command_line
 def test_lists_and_dictionaries_within(tmp_path):
     rows = [
         {"user": {"age": 20 + t % 40, "home": ["Rome", "Oslo"][t % 2]}, "tags": ["new", "vip", "old"][: t % 4], "size": [t % 7, 0.5]}
@@ -393,12 +389,12 @@ def test_lists_and_dictionaries_within(tmp_path):
     # The same as the command line on the same objects, to the bit.
     path = tmp_path / "rows.ndjson"
     path.write_text("".join(json.dumps({**row, "label": label}) + "\n" for row, label in zip(rows, y, strict=True)))
-    noregret("run", path, "--learner", "folklore-diag", "--quiet", "--save", tmp_path / "model")
+    program("run", path, "--learner", "folklore-diag", "--quiet", "--save", tmp_path / "model")
     ours, theirs = learner.predict_proba(rows), Learner.load(tmp_path / "model").predict_proba(rows)
     np.testing.assert_array_equal(ours, theirs)
     one = learner.predict_proba(rows[3])
     np.testing.assert_array_equal(one, ours[3])
-    [line] = noregret("predict", tmp_path / "model", "-", "--explain", "--format", "ndjson", stdin=json.dumps(rows[3]) + "\n")
+    [line] = program("predict", tmp_path / "model", "-", "--explain", "--format", "ndjson", stdin=json.dumps(rows[3]) + "\n")
     explanation = learner.explain(rows[3])
     assert list(line["contributions"]) == explanation.columns
     told = [list(numbers.values()) for numbers in line["contributions"].values()]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import needs_the_command_line, noregret
+from program import program
 
 from noregret import Bandit, Learner
 
@@ -442,11 +442,10 @@ def test_truth_values_are_one_and_zero():
         assert (known[0] != known[1]).all()
 
 
-@needs_the_command_line
 def test_labels_of_a_file_without_types_stay_texts(tmp_path):
     rows = pandas.DataFrame({"a": [1.0, 2.0, 3.0] * 40, "y": [1, 2, 3] * 40})
     rows.to_csv(tmp_path / "rows.csv", index=False)
-    noregret("run", tmp_path / "rows.csv", "--label", "y", "--learner", "folklore", "--save", tmp_path / "model")
+    program("run", tmp_path / "rows.csv", "--label", "y", "--learner", "folklore", "--save", tmp_path / "model")
     learner = Learner.load(tmp_path / "model")
     learner.update(rows[["a"]][:1], rows["y"][:1])
     assert learner.classes == 3
