@@ -4,6 +4,9 @@
 //! once, releases the interpreter's lock and calls `noregret-stream`, so that arrays, rows and the
 //! command line use the same code. Nothing here names a learner.
 
+use noregret_stream::Offers;
+use noregret_stream::encode::survey::ALWAYS_DENSE;
+use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
 use pyo3::prelude::*;
 
 mod arrays;
@@ -39,6 +42,11 @@ fn main(py: Python<'_>, args: Vec<std::ffi::OsString>) -> u8 {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("DENSE", ALWAYS_DENSE)?;
+    module.add("LARGEST", LARGEST_NORM)?;
+    module.add("LARGEST_WEIGHT", LARGEST_WEIGHT)?;
+    module.add("OFFERED", Offers::LABELS)?;
+    module.add("OFFERED_WIDTH", Offers::WIDTH)?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<bandit::Bandit>()?;
     module.add_class::<table::Table>()?;

@@ -22,12 +22,6 @@ from ._run import Run, as_array
 _B = TypeVar("_B", bound="Bandit")
 
 
-WIDTH = 4096
-"""Columns of a label on offer with features of its own."""
-OFFERED = 50
-"""The largest number of such labels."""
-
-
 class Bandit(Rounds):
     """A learner with bandit feedback, by its name in the registry: it plays a label and learns from the feedback for
     it.
@@ -150,10 +144,10 @@ class Bandit(Rounds):
                     " features of their own"
                 )
             scale = scale or "mixed"
-            width = params["width"] if params.get("width") is not None else WIDTH
+            width = params["width"] if params.get("width") is not None else _core.OFFERED_WIDTH
             if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 0 < width < 1 << 20:
                 raise ValueError(f"width = {width!r}: must be a whole number from 1 to {(1 << 20) - 1}")
-            classes = OFFERED if classes is None else classes
+            classes = _core.OFFERED if classes is None else classes
             block, features = int(width), classes * int(width)
         count, sparse = number_of_classes(name, classes, names), sparse or block is not None
         # Without a context there is the intercept.

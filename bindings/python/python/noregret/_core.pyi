@@ -11,8 +11,13 @@ _Round = tuple[Rows, list[str] | None] | tuple[Described, list[tuple[str, Descri
 
 __all__ = [
     "Bandit",
+    "DENSE",
     "Divided",
+    "LARGEST",
+    "LARGEST_WEIGHT",
     "Learner",
+    "OFFERED",
+    "OFFERED_WIDTH",
     "Passes",
     "Table",
     "__version__",
@@ -60,6 +65,16 @@ _Remarks = tuple[list[str], list[str]]
 _Ran = tuple[Floats, Floats | None, Ints, dict[str, float], Ints]
 
 __version__: str
+DENSE: int
+"""Rows of at most this many columns are dense."""
+LARGEST: float
+"""The largest number in a feature."""
+LARGEST_WEIGHT: float
+"""The largest weight of a row."""
+OFFERED: int
+"""The largest number of labels on offer with features of their own, by default."""
+OFFERED_WIDTH: int
+"""Columns of each of them, by default."""
 
 def catalogue() -> list[dict[str, Any]]: ...
 def main(args: list[str]) -> int: ...

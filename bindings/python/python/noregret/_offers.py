@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import is_missing, objects
-from ._tables import LABELS, LARGEST, time_text
+from ._tables import LABELS, time_text
 from ._targets import text_of
 
 Described = list[tuple[str, float]]
@@ -93,8 +93,8 @@ def _flatten(path: str, value: Any, into: Described) -> None:
         into.append((f"{path}={value}", 1.0))
     elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating, decimal.Decimal)):
         number = float(value)
-        if not abs(number) <= LARGEST:
-            raise ValueError(f"feature {path!r} is {value}; a number of at most {LARGEST:g} was needed")
+        if not abs(number) <= _core.LARGEST:
+            raise ValueError(f"feature {path!r} is {value}; a number of at most {_core.LARGEST:g} was needed")
         into.append((path, number))
     elif isinstance(value, Mapping):
         for key, member in value.items():

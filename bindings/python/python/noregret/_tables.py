@@ -29,12 +29,6 @@ LABELS = (str, int, float, np.bool_, np.integer, np.floating, decimal.Decimal, d
 
 _SMALL = 2**62
 
-LARGEST = 1e100
-"""The largest number in a feature."""
-
-_DENSE = 1024
-"""Largest number of columns of a sparse matrix with missing numbers that is read as an array of rows."""
-
 
 class Seconds(float):
     """A duration."""
@@ -251,7 +245,7 @@ def sparse(x: Any, dense: bool = False) -> Any:
         return x
     x = x.tocsr()
     holes = np.isnan(x.data) if x.dtype.kind == "f" else np.zeros(0, dtype=bool)
-    if dense or (holes.any() and x.shape[1] <= _DENSE):
+    if dense or (holes.any() and x.shape[1] <= _core.DENSE):
         return x.toarray()
     if holes.any():
         x = x.copy()
@@ -486,8 +480,8 @@ def _is_full(values: Any) -> bool:
 
 
 def _is_usual(numbers: Any) -> bool:
-    """Whether numbers are at most `LARGEST` or missing, and become Python's when they are listed."""
-    return numbers.dtype.itemsize <= 8 and not bool((np.abs(np.asarray(numbers, dtype=np.float64)) > LARGEST).any())
+    """Whether numbers are at most `_core.LARGEST` or missing, and become Python's when they are listed."""
+    return numbers.dtype.itemsize <= 8 and not bool((np.abs(np.asarray(numbers, dtype=np.float64)) > _core.LARGEST).any())
 
 
 def _cell(value: Any, name: str, at: int) -> Any:
@@ -495,10 +489,10 @@ def _cell(value: Any, name: str, at: int) -> Any:
         return None
     if isinstance(value, float | np.floating | decimal.Decimal) and math.isinf(value):
         raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
-    if isinstance(value, float | int | np.floating) and not -LARGEST <= value <= LARGEST:
+    if isinstance(value, float | int | np.floating) and not -_core.LARGEST <= value <= _core.LARGEST:
         # Python refuses to write the largest whole numbers.
         shown = f"{value:.6g}" if not isinstance(value, int) or value.bit_length() < 1000 else f"about 1e{int(value.bit_length() * math.log10(2))}"
-        raise ValueError(f"column {name!r}, row {at}: {shown}; a number of at most {LARGEST:g} was needed")
+        raise ValueError(f"column {name!r}, row {at}: {shown}; a number of at most {_core.LARGEST:g} was needed")
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, np.timedelta64):

@@ -14,10 +14,6 @@ import numpy as np
 from . import _arrays, _core, _tables
 
 
-_LARGEST_WEIGHT = 1e30
-"""The largest weight of a row."""
-
-
 class Cells(list[Any]):
     """The cells of a Series of polars, with its name."""
 
@@ -151,9 +147,9 @@ def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
     wrong = next((label for label, weight in (given or {}).items() if not isinstance(weight, int | float | np.number)), None)
     if given is not None and wrong is not None:
         raise TypeError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be a number")
-    wrong = next((label for label, weight in (given or {}).items() if not 0 <= weight <= _LARGEST_WEIGHT), None)
+    wrong = next((label for label, weight in (given or {}).items() if not 0 <= weight <= _core.LARGEST_WEIGHT), None)
     if given is not None and wrong is not None:
-        raise ValueError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be from 0 to {_LARGEST_WEIGHT:g}")
+        raise ValueError(f"class_weight[{wrong!r}] = {given[wrong]!r}: must be from 0 to {_core.LARGEST_WEIGHT:g}")
     return None if given is None else {weight_names(label)[0]: float(weight) for label, weight in given.items()}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core, _offers
 from ._arrays import Floats, is_missing
-from ._bandit import OFFERED, Bandit
+from ._bandit import Bandit
 from ._kinds import KINDS
 
 __all__ = ["BanditLearner"]
@@ -160,7 +160,7 @@ class BanditLearner:
             raise ValueError("there are no actions, as where an action is any number; BanditLearner plays one of several: give some numbers as actions")
         if self._is_offers:
             if self._bandit is None:
-                most = max(self._params.get("classes", OFFERED), len(actions))
+                most = max(self._params.get("classes", _core.OFFERED), len(actions))
                 params = {name: value for name, value in self._params.items() if name != "classes"}
                 self._bandit = Bandit(self._name, classes=most, seed=self._seed, **params)
             return self._bandit, _described(context), [_described(action) for action in actions]

@@ -202,7 +202,7 @@ const ROOM: usize = 64;
 /// Initial number of columns of other models.
 const FIRST_ROOM: usize = 16;
 /// Default for the largest number of labels on offer.
-const OFFERS: usize = 50;
+const OFFERS: usize = Offers::LABELS;
 /// Default number of columns for a label on offer.
 const WIDTH: u32 = Offers::WIDTH;
 

@@ -34,7 +34,7 @@ pub const MOST_CLASSES: usize = 1_000_000;
 const MOST_COLUMNS: usize = 1 << 27;
 
 /// Rows of at most this many columns are always dense.
-const ALWAYS_DENSE: usize = 1024;
+pub const ALWAYS_DENSE: usize = 1024;
 
 /// Settings of a first pass.
 #[derive(Clone, Copy, Debug)]

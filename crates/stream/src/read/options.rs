@@ -114,6 +114,8 @@ pub enum Offers {
 impl Offers {
     /// Default number of columns of a block.
     pub const WIDTH: u32 = 4096;
+    /// Default for the largest number of labels on offer that have features of their own.
+    pub const LABELS: usize = 50;
 }
 
 /// Delimiter, header and column types of CSV data.

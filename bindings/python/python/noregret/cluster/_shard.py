@@ -19,8 +19,6 @@ Block = Any
 Model = np.ndarray[Any, Any]
 """The bytes of a learner."""
 
-_DENSE = 1024
-"""Largest number of columns of tables that are dense."""
 _MIXED = "blocks: a table in one block, an array in another; all must be of one kind: rows with names, texts or missing numbers are tables"
 
 
@@ -312,7 +310,7 @@ def _numbers(x: Any, schema: str | None, holes: bool = False) -> Rows:
         raise ValueError(_MIXED)
     sparse, _ = _core.table_rows(x.given(), schema, holes)
     values, indices, starts, width = sparse
-    if width > _DENSE:
+    if width > _core.DENSE:
         return _numbers(x, schema) if holes else sparse
     rows = np.zeros((len(starts) - 1, width))
     rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values

@@ -539,7 +539,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scale(self, rows: Rows, schema: str | None = None) -> str:
         if self.scale != "auto":
             return self.scale
-        dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _rows.SUITABLE
+        dense = isinstance(rows, np.ndarray) and rows.shape[1] <= _core.DENSE
         return "maxabs" if not dense else "standard" if schema is None or not _rows.indicated(schema) else "mixed"
 
     def _learner(

@@ -11,12 +11,9 @@ import scipy.sparse
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
 
-SUITABLE = 1024
-"""Largest number of columns for which data are standardised by default, which makes rows dense."""
-
 
 def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, list[str]]) -> tuple[Any, str]:
-    """The `kept` rows of a table as numbers, NaN for missing ones of up to `SUITABLE` columns, and what its columns hold, which depends on the
+    """The `kept` rows of a table as numbers, NaN for missing ones of up to `_core.DENSE` columns, and what its columns hold, which depends on the
     order of the rows only where a column that counts them is left out."""
     if not kept:
         raise ValueError("all sample weights are zero; at least one positive weight was needed")
@@ -33,7 +30,7 @@ def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, li
     schema, _ = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
     (values, indices, starts, width), _ = _core.table_rows(table.given(), schema, True)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
-    if width <= SUITABLE:
+    if width <= _core.DENSE:
         return rows.toarray(), schema
     rows.data[np.isnan(rows.data)] = 0.0
     rows.eliminate_zeros()
