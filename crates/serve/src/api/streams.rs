@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use futures_core::Stream as _;
+use futures_core::Stream;
 use noregret_stream::Fault;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -183,15 +183,11 @@ pub(super) type Streamed = Result<Bytes, Fault>;
 
 /// A streamed response, whose `first` piece has been received already.
 pub(super) fn streamed(
-    mut first: Option<Streamed>,
-    mut pieces: mpsc::Receiver<Streamed>,
+    first: Option<Streamed>,
+    pieces: mpsc::Receiver<Streamed>,
     kind: &'static str,
 ) -> Response {
-    let stream = stream_of(move |cx| match first.take() {
-        Some(first) => Poll::Ready(Some(first)),
-        None => pieces.poll_recv(cx),
-    });
-    let mut response = Response::new(Body::from_stream(stream));
+    let mut response = Response::new(Body::from_stream(Pieces { first, pieces }));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
@@ -237,22 +233,19 @@ pub(super) fn acted(
     response(answers)
 }
 
-/// A stream from a poll function.
-fn stream_of(
-    poll: impl FnMut(&mut Context<'_>) -> Poll<Option<Streamed>> + Send + Unpin + 'static,
-) -> impl futures_core::Stream<Item = Streamed> + Send + 'static {
-    Polled(poll)
+/// The body of a streamed response.
+struct Pieces {
+    first: Option<Streamed>,
+    pieces: mpsc::Receiver<Streamed>,
 }
 
-struct Polled<F>(F);
-
-impl<F> futures_core::Stream for Polled<F>
-where
-    F: FnMut(&mut Context<'_>) -> Poll<Option<Streamed>> + Unpin,
-{
+impl Stream for Pieces {
     type Item = Streamed;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        (self.0)(cx)
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Streamed>> {
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(first)),
+            None => self.pieces.poll_recv(cx),
+        }
     }
 }

@@ -243,14 +243,18 @@ pub(super) async fn delete_logs(ask: Ask) -> Answered {
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+/// The times of the first and the last event; the present time, if there is none.
+async fn times(handle: &Handle) -> Result<[String; 2], Refusal> {
+    let folder = handle.folder.clone();
+    let times = crate::app::aside(move || store::event_times(&folder).map_err(Refusal::failed)).await?;
+    Ok(times.map(|at| moment(at.unwrap_or_else(now))))
+}
+
 /// GET logs/properties.
 pub(super) async fn log_properties(ask: Ask) -> Answered {
-    let handle = ask.open(Right::Read).await?;
-    let (_, first, last, _) =
-        crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
-    let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
-    let range = json!({"from": at(first), "to": at(last)});
-    Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": at(first), "endTime": at(last)})))
+    let [first, last] = times(&ask.open(Right::Read).await?).await?;
+    let range = json!({"from": first, "to": last});
+    Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": first, "endTime": last})))
 }
 
 /// GET and POST logs/interactions and logs/observations.
@@ -286,9 +290,6 @@ pub(super) async fn reset_model(ask: Ask) -> Answered {
 
 /// GET model/properties.
 pub(super) async fn model_properties(ask: Ask) -> Answered {
-    let handle = ask.open(Right::Read).await?;
-    let (_, first, last, _) =
-        crate::app::aside(move || store::log_properties(&handle.folder).map_err(Refusal::failed)).await?;
-    let at = |at: Option<i64>| moment(at.unwrap_or_else(now));
-    Ok(answered(StatusCode::OK, &json!({"creationTime": at(first), "lastModifiedTime": at(last)})))
+    let [first, last] = times(&ask.open(Right::Read).await?).await?;
+    Ok(answered(StatusCode::OK, &json!({"creationTime": first, "lastModifiedTime": last})))
 }

@@ -81,19 +81,13 @@ pub(crate) fn decided(folder: &Path, id: &str) -> Result<Option<(Event, Outcome)
     of.query_row([id], |row| Ok(decoded(row))).optional().map_err(failed)?.transpose()
 }
 
-/// Number of events in the last segment, the times of the first and the last, and the size of the
-/// database in bytes.
-pub(crate) fn log_properties(folder: &Path) -> Result<(u64, Option<i64>, Option<i64>, u64), Fault> {
+/// The times of the first and the last event of the log, if it has any.
+pub(crate) fn event_times(folder: &Path) -> Result<[Option<i64>; 2], Fault> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    let (count, first, last): (i64, Option<i64>, Option<i64>) = db
-        .query_row("SELECT count(*), min(at), max(at) FROM events", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .map_err(failed)?;
-    let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
-    Ok((count as u64, first, last, bytes))
+    let times = db.query_row("SELECT min(at), max(at) FROM events", [], |row| Ok([row.get(0)?, row.get(1)?]));
+    Ok(times.map_err(failed)?)
 }
 
 /// Copies the database and the newest snapshots to `target`, while the model runs.
