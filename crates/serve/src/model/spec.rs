@@ -285,26 +285,8 @@ impl Spec {
         self.service.check()?;
         let labels = self.names(limits)?;
         let bandit = self.feedback == Feedback::Bandit;
-        let unlabelled = bandit && labels.is_empty();
-        let entry = match self.learner.as_deref() {
-            None if unlabelled => Ok(registry::of_offers()),
-            name => registry::find(name.unwrap_or("auto")),
-        };
-        let entry = entry.map_err(|error| Refusal::invalid("learner", error.to_string()))?;
-        let (name, offers) = (entry.about.name, unlabelled && entry.takes_blocks());
-        if entry.feedback == Kind::Experts {
-            let what = format!("{name} learns from experts' losses, which the service does not support");
-            return Err(Refusal::invalid("learner", what));
-        }
-        if (entry.feedback == Kind::Full && bandit) || (entry.feedback == Kind::Bandit && !bandit) {
-            let (is, needs) = if bandit { ("bandit", "full") } else { ("full", "bandit") };
-            let what = format!("feedback is {is}, and {name} learns from {needs} feedback");
-            return Err(Refusal::invalid("feedback", what));
-        }
-        if unlabelled && !offers {
-            let what = format!("{name} needs fixed labels");
-            return Err(Refusal::invalid("labels", what));
-        }
+        let offers = bandit && labels.is_empty();
+        let entry = self.entry(offers)?;
         self.check_retired(&labels, entry)?;
         let mut params = self.params.clone();
         let whole = "a whole number";
@@ -324,53 +306,15 @@ impl Spec {
         let horizon: Option<u64> = take(&mut params, "horizon", whole)?;
         let classes: Option<usize> = take(&mut params, "classes", whole)?;
         let features: Option<usize> = take(&mut params, "features", whole)?;
-        let real = entry.about.accepts.classes == Classes::Real;
         let (facts, kind) = if offers {
             let width: u32 = take(&mut params, "width", whole)?.unwrap_or(WIDTH);
-            let classes = classes.unwrap_or(OFFERS);
-            if !(16..=1 << 20).contains(&width) || !(2..=limits.labels).contains(&classes) {
-                let what = format!(
-                    "width is {width} and classes {classes}; from 16 to {} and from 2 to {} were needed",
-                    1 << 20,
-                    limits.labels
-                );
-                return Err(Refusal::invalid("params.width", what));
-            }
-            let scaling = match scale.as_deref() {
-                None | Some("mixed") => Scaling::Mixed,
-                Some("none") => Scaling::None,
-                Some(text) => {
-                    let what = format!(
-                        "scale is {}; mixed or none was needed for labels on offer with features of their own",
-                        shown(text)
-                    );
-                    return Err(Refusal::invalid("params.scale", what));
-                }
-            };
-            (Facts { scaling, ..Facts::of_blocks(classes, width) }, RowKind::Offers(width))
+            (of_blocks(scale.as_deref(), classes, width, limits)?, RowKind::Offers(width))
         } else {
-            let least = if real { 1 } else { 2 };
-            let classes = if real { 1 } else { classes.unwrap_or(0).max(labels.len()).max(least) };
+            let least = classes.unwrap_or(0).max(labels.len()).max(2);
+            let classes = if entry.about.accepts.classes == Classes::Real { 1 } else { least };
             let room = if bandit { ROOM } else { FIRST_ROOM };
             let columns = features.unwrap_or(room.min(limits.columns));
-            if columns == 0 || columns > limits.columns || classes > limits.labels {
-                let what = format!(
-                    "features is {columns} and classes {classes}; from 1 to {} and at most {} were needed",
-                    limits.columns, limits.labels
-                );
-                return Err(Refusal::invalid("params.features", what));
-            }
-            let scaling = match scale.as_deref() {
-                None => Scaling::Standard,
-                Some(text) => text.parse().map_err(|_| {
-                    let what = format!("scale is {}; none, unit, maxabs or standard was needed", shown(text));
-                    Refusal::invalid("params.scale", what)
-                })?,
-            };
-            let labels = labels.iter().map(|label| (&*label.text, label.of)).collect();
-            let arrays = Facts::of_arrays(classes, columns);
-            let schema = Schema { columns: Columns::Named(Names::default()), ..arrays.schema };
-            (Facts { labels, scaling, intercept: true, schema, ..arrays }, RowKind::Columns)
+            (of_columns(scale.as_deref(), classes, columns, &labels, limits)?, RowKind::Columns)
         };
         let classes = facts.classes;
         let asked = Asked {
@@ -390,7 +334,8 @@ impl Spec {
             && !learner.takes_rewards()
         {
             let learns = format!(
-                "{name} learns from right and wrong only; such as auto and squarecb learn from rewards"
+                "{} learns from right and wrong only; such as auto and squarecb learn from rewards",
+                entry.about.name
             );
             if costs.is_some() {
                 return Err(Refusal::invalid("params.costs", learns));
@@ -405,6 +350,30 @@ impl Spec {
         }
         let play = Play { floor, ..Play::new(seed) };
         Ok(Made { saved, play, seed, kind })
+    }
+
+    /// The learner, if it learns from the feedback; with `offers`, from labels that come with every request.
+    fn entry(&self, offers: bool) -> Result<&'static Entry, Refusal> {
+        let bandit = self.feedback == Feedback::Bandit;
+        let entry = match self.learner.as_deref() {
+            None if offers => Ok(registry::of_offers()),
+            name => registry::find(name.unwrap_or("auto")),
+        };
+        let entry = entry.map_err(|error| Refusal::invalid("learner", error.to_string()))?;
+        let name = entry.about.name;
+        if entry.feedback == Kind::Experts {
+            let what = format!("{name} learns from experts' losses, which the service does not support");
+            return Err(Refusal::invalid("learner", what));
+        }
+        if (entry.feedback == Kind::Full && bandit) || (entry.feedback == Kind::Bandit && !bandit) {
+            let (is, needs) = if bandit { ("bandit", "full") } else { ("full", "bandit") };
+            let what = format!("feedback is {is}, and {name} learns from {needs} feedback");
+            return Err(Refusal::invalid("feedback", what));
+        }
+        if offers && !entry.takes_blocks() {
+            return Err(Refusal::invalid("labels", format!("{name} needs fixed labels")));
+        }
+        Ok(entry)
     }
 
     /// Whether the labels on offer are those of `other`, however they were given.
@@ -458,6 +427,64 @@ impl Spec {
         }
         Ok(names)
     }
+}
+
+/// The facts about labels on offer with features of their own, in blocks of `width` columns.
+fn of_blocks(
+    scale: Option<&str>,
+    classes: Option<usize>,
+    width: u32,
+    limits: &Limits,
+) -> Result<Facts, Refusal> {
+    let classes = classes.unwrap_or(OFFERS);
+    if !(16..=1 << 20).contains(&width) || !(2..=limits.labels).contains(&classes) {
+        let what = format!(
+            "width is {width} and classes {classes}; from 16 to {} and from 2 to {} were needed",
+            1 << 20,
+            limits.labels
+        );
+        return Err(Refusal::invalid("params.width", what));
+    }
+    let scaling = match scale {
+        None | Some("mixed") => Scaling::Mixed,
+        Some("none") => Scaling::None,
+        Some(text) => {
+            let what = format!(
+                "scale is {}; mixed or none was needed for labels on offer with features of their own",
+                shown(text)
+            );
+            return Err(Refusal::invalid("params.scale", what));
+        }
+    };
+    Ok(Facts { scaling, ..Facts::of_blocks(classes, width) })
+}
+
+/// The facts about rows whose columns have names, with fixed labels.
+fn of_columns(
+    scale: Option<&str>,
+    classes: usize,
+    columns: usize,
+    labels: &[GivenLabel],
+    limits: &Limits,
+) -> Result<Facts, Refusal> {
+    if columns == 0 || columns > limits.columns || classes > limits.labels {
+        let what = format!(
+            "features is {columns} and classes {classes}; from 1 to {} and at most {} were needed",
+            limits.columns, limits.labels
+        );
+        return Err(Refusal::invalid("params.features", what));
+    }
+    let scaling = match scale {
+        None => Scaling::Standard,
+        Some(text) => text.parse().map_err(|_| {
+            let what = format!("scale is {}; none, unit, maxabs or standard was needed", shown(text));
+            Refusal::invalid("params.scale", what)
+        })?,
+    };
+    let labels = labels.iter().map(|label| (&*label.text, label.of)).collect();
+    let arrays = Facts::of_arrays(classes, columns);
+    let schema = Schema { columns: Columns::Named(Names::default()), ..arrays.schema };
+    Ok(Facts { labels, scaling, intercept: true, schema, ..arrays })
 }
 
 /// Parameters as learners take them.
