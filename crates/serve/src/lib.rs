@@ -65,13 +65,13 @@ use crate::app::{App, Asking, key_of};
 use crate::hub::{Hub, Place};
 use crate::model::spec::shown;
 use crate::nodes::Node;
-use crate::safety::keys::{Keys, LiveKeys};
+use crate::safety::keys::LiveKeys;
 use crate::traces::Traces;
 
 pub use crate::journal::{LogForm, log_end, log_to_stderr};
 pub use crate::nodes::Nodes;
 pub use crate::refusal::Refusal;
-pub use crate::safety::keys::Right;
+pub use crate::safety::keys::{Keys, Right};
 pub use crate::safety::limits::Limits;
 
 /// Number of seconds after which measured times are aggregated.
@@ -92,37 +92,6 @@ pub struct Options {
     pub nodes: Option<Nodes>,
     /// The collector of OpenTelemetry that traces of requests are sent to, such as `http://127.0.0.1:4318`.
     pub traces: Option<String>,
-}
-
-/// Adds a key to the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a second
-/// may be made with it, if that is given.
-///
-/// # Errors
-/// If writing fails, or the name exists.
-pub fn add_key(
-    dir: &std::path::Path,
-    name: &str,
-    right: Right,
-    models: &[String],
-    rate: Option<u32>,
-) -> Result<String, Fault> {
-    Keys::add(dir, name, right, models, rate)
-}
-
-/// The keys of the folder `dir`: a line for each, with its name, right, models and rate, separated by tabs.
-///
-/// # Errors
-/// If their file is invalid.
-pub fn list_keys(dir: &std::path::Path) -> Result<Vec<String>, Fault> {
-    Keys::open(dir).map(|keys| keys.lines())
-}
-
-/// Removes the key called `name` from the folder `dir`; a running service refuses it from then on.
-///
-/// # Errors
-/// If writing fails, there is no such key, or it is the last one.
-pub fn remove_key(dir: &std::path::Path, name: &str) -> Result<(), Fault> {
-    Keys::remove(dir, name)
 }
 
 /// Serves until `stop` is requested; then applies all queued events, saves all models and returns.

@@ -2,9 +2,7 @@
 
 use std::io::Write as _;
 
-use noregret_serve::{
-    Limits, LogForm, Nodes, Options, Right, add_key, list_keys, log_end, log_to_stderr, remove_key, serve,
-};
+use noregret_serve::{Keys, Limits, LogForm, Nodes, Options, Right, log_end, log_to_stderr, serve};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -19,16 +17,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "write" => Right::Write,
             _ => Right::Admin,
         };
-        let key = add_key(&args.dir, name, right, &args.models, args.key_rate).map_err(Failure::data)?;
+        let key = Keys::add(&args.dir, name, right, &args.models, args.key_rate).map_err(Failure::data)?;
         return writeln!(std::io::stdout().lock(), "{key}").map_err(Failure::output);
     }
     if let Some(name) = &args.remove_key {
-        return remove_key(&args.dir, name).map_err(Failure::data);
+        return Keys::remove(&args.dir, name).map_err(Failure::data);
     }
     if args.list_keys {
         let mut out = std::io::stdout().lock();
-        let lines = list_keys(&args.dir).map_err(Failure::data)?;
-        return lines.iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Failure::output);
+        let keys = Keys::open(&args.dir).map_err(Failure::data)?;
+        return keys.lines().iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Failure::output);
     }
     let mebibytes = |count: usize| count.saturating_mul(1 << 20);
     let limits = Limits {

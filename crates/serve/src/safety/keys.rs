@@ -40,7 +40,7 @@ struct Key {
 
 /// The keys of a service. Without keys everything is allowed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys(Vec<Key>);
+pub struct Keys(Vec<Key>);
 
 const FILE: &str = "keys.json";
 
@@ -49,7 +49,7 @@ impl Keys {
     ///
     /// # Errors
     /// If their file is invalid.
-    pub(crate) fn open(dir: &Path) -> Result<Self, Fault> {
+    pub fn open(dir: &Path) -> Result<Self, Fault> {
         let path = dir.join(FILE);
         match std::fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -64,11 +64,12 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Creates a key in the folder `dir` and returns it. Only its hash is stored.
+    /// Creates a key in the folder `dir` and returns it. Only its hash is stored. At most `rate` requests a
+    /// second may be made with it, if that is given.
     ///
     /// # Errors
     /// If writing fails, or the name exists.
-    pub(crate) fn add(
+    pub fn add(
         dir: &Path,
         name: &str,
         right: Right,
@@ -164,8 +165,9 @@ impl Keys {
         Some((key.name.clone(), key.rate?))
     }
 
-    /// A line for every key: its name, right, models and rate, if it has one; never the key.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// A line for every key, never with the key: name, right, models and rate, if it has one, separated by
+    /// tabs.
+    pub fn lines(&self) -> Vec<String> {
         let right = |right: Right| match right {
             Right::Read => "read",
             Right::Write => "write",
@@ -178,11 +180,11 @@ impl Keys {
         self.0.iter().map(line).collect()
     }
 
-    /// Removes the key called `name` from the folder `dir`.
+    /// Removes the key called `name` from the folder `dir`; a running service refuses it from then on.
     ///
     /// # Errors
     /// If writing fails, there is no such key, or it is the last one: without keys everything is allowed.
-    pub(crate) fn remove(dir: &Path, name: &str) -> Result<(), Fault> {
+    pub fn remove(dir: &Path, name: &str) -> Result<(), Fault> {
         let mut keys = Self::open(dir)?;
         let place = keys.0.iter().position(|key| key.name == name);
         let place = place.ok_or_else(|| format!("there is no key called {name}; --list-keys shows all"))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use noregret_serve::{Right, add_key};
+use noregret_serve::{Keys, Right};
 use serde_json::Value;
 
 use super::support::Service;
@@ -124,7 +124,7 @@ fn personalizers_operations_are_there() {
 #[test]
 fn nothing_is_told_without_a_key() {
     let folder = tempfile::tempdir().expect("a folder");
-    add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    Keys::add(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
     let service = Service::start(folder.path());
     let document = service.get("/openapi.json").ok(200);
     let open = ["/healthz", "/leadz", "/livez", "/openapi.json", "/readyz", "/v1"];

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use noregret_serve::{Limits, Right, add_key, remove_key};
+use noregret_serve::{Keys, Limits, Right};
 use serde_json::json;
 
 use super::support::Service;
@@ -14,8 +14,8 @@ fn keys_open_what_they_are_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = Service::try_start(folder.path(), Limits::default(), "0.0.0.0:0").err().expect("no keys");
     assert!(refused.contains("there are no keys"), "{refused}");
-    let admin = add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
-    let reader = add_key(folder.path(), "reader", Right::Read, &["m".to_owned()], None).expect("a key");
+    let admin = Keys::add(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    let reader = Keys::add(folder.path(), "reader", Right::Read, &["m".to_owned()], None).expect("a key");
     let mut service = Service::start(folder.path());
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 401);
     assert_eq!(service.get("/v1/models").status, 401);
@@ -23,10 +23,10 @@ fn keys_open_what_they_are_for() {
     service.key = Some(reader);
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
     // A key that is added or removed while the service runs counts from the next request on.
-    let second = add_key(folder.path(), "second", Right::Admin, &[], None).expect("a key");
+    let second = Keys::add(folder.path(), "second", Right::Admin, &[], None).expect("a key");
     service.key = Some(second);
     service.get("/v1/models").ok(200);
-    remove_key(folder.path(), "second").expect("there are others");
+    Keys::remove(folder.path(), "second").expect("there are others");
     assert_eq!(service.get("/v1/models").status, 401);
     service.key = Some(admin);
     service.put("/v1/models/m", &json!({})).ok(201);
@@ -164,9 +164,9 @@ fn clients_have_a_rate() {
 #[test]
 fn keys_have_a_rate() {
     let folder = tempfile::tempdir().expect("a folder");
-    let free = add_key(folder.path(), "free", Right::Read, &[], None).expect("a key");
+    let free = Keys::add(folder.path(), "free", Right::Read, &[], None).expect("a key");
     let mut service = Service::start(folder.path());
-    let slow = add_key(folder.path(), "slow", Right::Read, &[], Some(3)).expect("a key");
+    let slow = Keys::add(folder.path(), "slow", Right::Read, &[], Some(3)).expect("a key");
     service.key = Some(slow);
     let answers: Vec<_> = (0..10).map(|_| service.get("/v1/models")).collect();
     let refused = answers.iter().find(|answer| answer.status == 429).expect("ten are too many");
@@ -181,7 +181,7 @@ fn keys_have_a_rate() {
 #[test]
 fn pages_of_other_origins() {
     let folder = tempfile::tempdir().expect("a folder");
-    add_key(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
+    Keys::add(folder.path(), "admin", Right::Admin, &[], None).expect("a key");
     let service = Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").expect("starts");
     let ask = |method: &str, origin: &str| {
         let mut stream = TcpStream::connect(service.address).expect("a connection");

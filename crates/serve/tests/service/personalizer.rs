@@ -497,7 +497,7 @@ fn configurations_say_what_is_in_force() {
 fn loops_have_the_rights_and_the_shadows_of_models() {
     let folder = tempfile::tempdir().expect("a folder");
     let add =
-        |name: &str, right| noregret_serve::add_key(folder.path(), name, right, &[], None).expect("a key");
+        |name: &str, right| noregret_serve::Keys::add(folder.path(), name, right, &[], None).expect("a key");
     let (reader, admin) =
         (add("reader", noregret_serve::Right::Read), add("admin", noregret_serve::Right::Admin));
     let mut service = Service::start(folder.path());
