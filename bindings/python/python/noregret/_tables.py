@@ -292,6 +292,12 @@ def has_holes(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.ndim == 2 and x.dtype.kind == "f" and bool(np.isnan(x).any())
 
 
+def has_only_numbers(frame: Any) -> bool:
+    """Whether all columns of a DataFrame are plain numbers, none of them missing."""
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in frame.dtypes)
+    return plain and not bool(frame.isna().to_numpy().any())
+
+
 def is_row(x: Any) -> bool:
     """Whether a table is one row: a row of a DataFrame, or a dictionary whose values are not all lists."""
     return is_series(x) or isinstance(x, Mapping) and not (x and all(_is_column(value) for value in x.values()))

@@ -269,7 +269,7 @@ class Classifier(base.MiniBatchClassifier):
             raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")
         if len(y) != len(X):
             raise ValueError(f"y has {len(y)} labels for {len(X)} rows")
-        mixed = self._core is None and (bool(self.missing) or _is_mixed(X))
+        mixed = self._core is None and (bool(self.missing) or not _tables.has_only_numbers(X))
         if self._table is not None or mixed:
             self._tell_apart(y)
             self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
@@ -369,12 +369,6 @@ def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
     for name, value in x.items():
         add(name, value)
     return flat
-
-
-def _is_mixed(X: Any) -> bool:
-    """Whether a data frame has columns other than plain numbers."""
-    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
-    return not plain or bool(X.isna().to_numpy().any())
 
 
 class WeightedClassifier(Classifier):

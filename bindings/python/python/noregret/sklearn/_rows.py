@@ -110,10 +110,7 @@ def is_mixed(X: Any) -> bool:
         raise ValueError("X is a Series; X.to_frame() makes a table of it (Reshape your data: rows and columns were needed)")
     if not _tables.is_table(X):
         return _tables.has_texts(X)
-    if not hasattr(X, "dtypes") or not hasattr(X, "isna"):
-        return True
-    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes)
-    return not plain or bool(X.isna().to_numpy().any())
+    return not (hasattr(X, "dtypes") and hasattr(X, "isna") and _tables.has_only_numbers(X))
 
 
 def plain(y: Any) -> Any:
