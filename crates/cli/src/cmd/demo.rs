@@ -89,6 +89,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         ..Chart::default()
     };
     plot.write(&chart)?;
+    // In a terminal the table follows the last learner's progress.
+    note("");
     print(&results, &args.plot).map_err(Failure::output)
 }
 

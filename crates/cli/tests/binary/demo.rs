@@ -15,6 +15,7 @@ fn two_learners_and_a_plot() {
         assert!(ran.stdout.lines().any(|line| line.starts_with(learner)), "{}", ran.stdout);
     }
     assert!(ran.stdout.contains("noregret-demo.svg"), "{}", ran.stdout);
+    assert!(ran.stderr.ends_with("\n\n"), "a blank line before the table: {}", ran.stderr);
     let rates: Vec<f64> = (ran.stdout.lines().skip(1).take(2))
         .map(|line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
         .collect();
