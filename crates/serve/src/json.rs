@@ -12,7 +12,7 @@ use serde::de::{
 use serde_json::map::{Entry, Map};
 use serde_json::{Number, Value};
 
-use crate::model::spec::shown;
+use crate::model::spec::{cut, shown};
 use crate::refusal::Refusal;
 
 /// The key of the features.
@@ -50,7 +50,7 @@ fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
     serde_path_to_error::deserialize(read(bytes)?).map_err(|error| {
         let path = error.path().to_string();
         let what = error.into_inner().to_string();
-        let field = cut(&named(&path, &what));
+        let field = cut(&named(&path, &what), MOST_REPEATED);
         let what = sentence(&field, &what);
         Refusal::invalid(&field, what)
     })
@@ -58,13 +58,6 @@ fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
 
 /// Number of characters of a body that are repeated in a refusal.
 const MOST_REPEATED: usize = 200;
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MOST_REPEATED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
 
 /// What serde says of a value of another kind, or of a name that is no field, in the words of JSON.
 fn sentence(field: &str, what: &str) -> String {
@@ -75,7 +68,7 @@ fn sentence(field: &str, what: &str) -> String {
     }
     let other = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((found, needed)) = other.and_then(|rest| rest.rsplit_once(", expected ")) else {
-        return cut(what);
+        return cut(what, MOST_REPEATED);
     };
     let scalar = found.strip_prefix("string ").or_else(|| found.split_once('`')?.1.strip_suffix('`'));
     let found = match found {
@@ -93,7 +86,7 @@ fn sentence(field: &str, what: &str) -> String {
         _ if needed.starts_with("struct ") => "an object",
         _ => needed,
     };
-    format!("{field} is {}; {needed} was needed", cut(found))
+    format!("{field} is {}; {needed} was needed", cut(found, MOST_REPEATED))
 }
 
 /// The field that an error of serde at `path` is about: a missing one is named in its text only.

@@ -241,10 +241,14 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// An untrusted value, as truncated JSON.
 pub(crate) fn shown_value(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(MOST_SHOWN) {
+    cut(&value.to_string(), MOST_SHOWN)
+}
+
+/// The text, truncated after `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 
