@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import classes_of, entries, stream
 
-from noregret import Bandit, Decision, bandits
+from noregret import Bandit, Decision, Learner, bandits, learners
 
 each = pytest.mark.parametrize("entry", entries("bandit", "either"), ids=lambda entry: entry["name"])
 
@@ -73,6 +73,24 @@ def test_parameters_of_a_learner_inside():
         bandits.BanditReduction(features=2, classes=3, norm=2.0)
     with pytest.raises(TypeError, match="folklore has no parameter 'nrm' .did you mean 'norm'"):
         bandits.BanditReduction(features=2, classes=3, base__nrm=2.0)
+
+
+def test_a_prior_is_where_forecasts_begin(tmp_path):
+    ads = bandits.Auto(features=1, labels=["a", "b"], prior=0.01, prior_rounds=300)
+    rate = 1 / (1 + np.exp(-ads.scores([[0.5]])))
+    assert np.all((rate > 0.01) & (rate < 0.014))
+    play(ads, np.linspace(0, 1, 20)[:, None], ["a"] * 20)
+    ads.save(tmp_path / "model")
+    again = Bandit.load(tmp_path / "model")
+    assert again.params["prior"] == 0.01 and again.params["prior_rounds"] == 300
+    assert again.decide([0.3]) == ads.decide([0.3])
+    assert bandits.Confidit(features=1, classes=2, prior=0.01).params["prior"] == 0.01
+    with pytest.raises(ValueError, match="must be left out with oracle = aioli, .* oracle = pooled begins at any rate"):
+        bandits.Squarecb(features=1, classes=2, prior=0.01)
+    with pytest.raises(ValueError, match="prior = 0.01: must be left out where the label is revealed"):
+        Learner("auto", features=1, classes=2, prior=0.01)
+    with pytest.raises(TypeError, match="prior"):
+        learners.Auto(features=1, classes=2, prior=0.01)
 
 
 def test_feedback_may_come_in_any_order_or_never():

@@ -18,6 +18,9 @@ from ._kinds import KINDS, Entry
 PROBLEM = frozenset({"classes", "features", "radius", "horizon", "seed", "mode"})
 """Keywords of the problem and its feedback, which classes have where applicable."""
 
+PLAYED = frozenset({"prior", "prior_rounds"})
+"""Keywords that say something only where rewards are revealed: learners of labels refuse them."""
+
 TYPES = {"bool": "bool", "integer": "int", "float": "float", "list": "str", "text": "str"}
 WORDS = {"varepsilon": "epsilon", "lVert": "|", "rVert": "|", "ge": ">=", "le": "<=", "ln": "ln ", "cdot": "*"}
 WIDTH = 106
@@ -29,7 +32,7 @@ def learners(base: type[Any], module: str, feedback: str) -> Iterable[type[Any]]
     shared = f"{', '.join(named)}\n    As in `noregret.{base.__name__}`."
     for entry in KINDS.values():
         if entry["feedback"] in (feedback, "either"):
-            members = {"__doc__": _doc(entry, shared), "__slots__": (), "_registered": entry["name"]}
+            members = {"__doc__": _doc(entry, shared, played=feedback == "bandit"), "__slots__": (), "_registered": entry["name"]}
             yield _made(camel(entry["name"]), base, module, entry, members)
 
 
@@ -75,9 +78,10 @@ def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("-"))
 
 
-def parameters(entry: Entry) -> list[dict[str, Any]]:
-    """The learner's own parameters."""
-    return [param for param in entry["params"] if param["name"] not in PROBLEM]
+def parameters(entry: Entry, played: bool = False) -> list[dict[str, Any]]:
+    """The learner's own parameters, where rewards are revealed (`played`) or labels."""
+    left_out = PROBLEM if played else PROBLEM | PLAYED
+    return [param for param in entry["params"] if param["name"] not in left_out]
 
 
 def type_of(param: dict[str, Any]) -> str:
@@ -127,14 +131,16 @@ def _signature(entry: Entry, base: type[Any]) -> Signature:
     size = [p for p in shared if p.name in ("features", "classes")]
     own = [
         Parameter(param["name"], Parameter.KEYWORD_ONLY, default=None, annotation=f"{type_of(param)} | None")
-        for param in parameters(entry)
+        for param in parameters(entry, "exploration_floor" in theirs.parameters)
     ]
     others = [p for p in shared if p not in size]
     nested = [rest.replace(name="nested")] if entry["nested"] else []
     return theirs.replace(parameters=[us, *size, *own, *others, *nested])
 
 
-def _doc(entry: Entry, shared: str, note: str = "", end: str = "", reach: float | None = None) -> str:
+def _doc(
+    entry: Entry, shared: str, note: str = "", end: str = "", reach: float | None = None, *, played: bool = False
+) -> str:
     said = {key: plain(entry[key]) for key in ("guarantee", "cost", "memory", "place")}
     summary = f"{entry['summary']} (`{entry['name']}`)."
     facts = (
@@ -142,7 +148,7 @@ def _doc(entry: Entry, shared: str, note: str = "", end: str = "", reach: float 
         f"Source: {entry['paper']}, {said['place']}."
     )
     lines = [f"{_fill(text)}\n" for text in (summary[0].upper() + summary[1:], facts, note) if text]
-    lines += ["Parameters\n----------", *_described(entry, reach), shared.rstrip()]
+    lines += ["Parameters\n----------", *_described(entry, reach, played), shared.rstrip()]
     if entry["nested"]:
         what = (
             f"Parameters of `{entry['nested']}`, whose names begin with `{entry['nested']}__`; one that is not given, or None, "
@@ -152,8 +158,8 @@ def _doc(entry: Entry, shared: str, note: str = "", end: str = "", reach: float 
     return "\n".join([*lines, end and f"\n{end.rstrip()}"]).rstrip() + "\n"
 
 
-def _described(entry: Entry, reach: float | None) -> Iterable[str]:
-    for param in parameters(entry):
+def _described(entry: Entry, reach: float | None, played: bool) -> Iterable[str]:
+    for param in parameters(entry, played):
         meaning, default = plain(param["meaning"]), plain(param["default"])
         if reach and param["name"] == "norm":
             default = f"{reach:g} / radius (with the learner's own {default} the theorem's steps are too small to be seen)"

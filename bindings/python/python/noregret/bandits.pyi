@@ -16,12 +16,13 @@ class Auto(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, budget: float | None = None,
         member_memory: int | None = None, members: str | None = None, cost_factors: str | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
-        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
-        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
-        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
+        prior: float | None = None, prior_rounds: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class BanditReduction(Bandit):
     def __init__(
@@ -47,23 +48,23 @@ class Banditron(Bandit):
 class Confidit(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, width: float | None = None,
-        alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
-        scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
-        labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
-        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        alpha: float | None = None, prior: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class ConfiditDiag(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, width: float | None = None,
-        alpha: float | None = None, radius: float | None = None, horizon: int | None = None, seed: int = 0,
-        scale: str | None = None, intercept: bool | None = None, sparse: bool = False,
-        labels: Sequence[Any] | None = None, text: Sequence[str] = (), categorical: Sequence[str] = (),
-        numeric: Sequence[str] = (), time: Sequence[str] = (), drop: Sequence[str] = (),
-        missing: Sequence[Any] = (), not_missing: Sequence[Any] = (), memory: int = 8192,
-        most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        alpha: float | None = None, prior: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
         costs: tuple[float, float] | str | None = None,
     ) -> None: ...
 class Exp4(Bandit):
@@ -82,13 +83,13 @@ class Fastcb(Bandit):
         self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
         models: Literal["separate", "joint"] | None = None,
         schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
-        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
-        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
-        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
-        **nested: float | int | str | bool | None,
+        prior: float | None = None, prior_rounds: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None, **nested: float | int | str | bool | None,
     ) -> None: ...
 class GaptronHinge(Bandit):
     def __init__(
@@ -166,13 +167,13 @@ class RelativeGaps(Bandit):
         self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
         models: Literal["separate", "joint"] | None = None,
         schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
-        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
-        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
-        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
-        **nested: float | int | str | bool | None,
+        prior: float | None = None, prior_rounds: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None, **nested: float | int | str | bool | None,
     ) -> None: ...
 class Soba(Bandit):
     def __init__(
@@ -224,11 +225,11 @@ class Squarecb(Bandit):
         self, *, features: int | None = None, classes: int | None = None, oracle: str | None = None,
         models: Literal["separate", "joint"] | None = None,
         schedule: Literal["certificate", "printed", "root"] | None = None, factor: float | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
-        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
-        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
-        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
-        **nested: float | int | str | bool | None,
+        prior: float | None = None, prior_rounds: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None, **nested: float | int | str | bool | None,
     ) -> None: ...

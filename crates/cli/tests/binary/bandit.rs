@@ -47,6 +47,34 @@ fn auto_is_the_default_of_bandit_feedback() {
     assert!(error < 0.5 && summary.get("log_loss").is_none(), "{summary}");
 }
 
+/// What is known of the rewards is part of the model, and refused where it says nothing.
+#[test]
+fn a_prior_is_part_of_the_model() {
+    let folder = folder();
+    let run = "a.svm --limit 60 --feedback bandit --save m";
+    for (settings, rounds) in [
+        ("--set members=labels --set prior=0.02 --set prior_rounds=200", Some(200.0)),
+        ("--learner fastcb --set oracle=pooled --set prior=0.02", Some(50.0)),
+        ("--learner confidit --set prior=0.02", None),
+    ] {
+        let summary = folder.summary(&format!("{run} {settings}"));
+        let resolved = &summary["resolved_parameters"];
+        assert_eq!(resolved["prior"].as_f64(), Some(0.02), "{settings}: {resolved}");
+        assert_eq!(resolved["prior_rounds"].as_f64(), rounds, "{settings}: {resolved}");
+        let went_on = folder.summary("a.svm --skip 60 --limit 10 --load m");
+        assert_eq!(went_on["resolved_parameters"]["prior"].as_f64(), Some(0.02), "{settings}");
+    }
+    for (arguments, sentence) in [
+        ("--set prior=0.02", "prior = 0.02: must be left out where the label is revealed"),
+        (
+            "--learner squarecb --set prior=0.02",
+            "prior = 0.02: must be left out with oracle = aioli, which begins at 1/2; oracle = pooled begins at any rate",
+        ),
+    ] {
+        folder.run(&format!("run a.svm {arguments}")).failed(1, sentence);
+    }
+}
+
 /// A theorem's rate that leaves next to nothing of what was learnt is said before the first row.
 #[test]
 fn play_that_is_mostly_random_is_warned_of() {

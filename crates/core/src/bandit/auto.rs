@@ -46,7 +46,7 @@
 //! the other begins every label at ½. There a third forecaster joins, and mixtures that are far behind it are
 //! dropped, by their losses; labels are then drawn by Thompson sampling, with probabilities that are
 //! computed (`rare.rs`). So it is where rewards are common, if that forecaster is about as good as the
-//! mixtures.
+//! mixtures, and from the first round on if a prior is given, at which that forecaster begins.
 //!
 //! ## Deviations
 //!
@@ -76,6 +76,7 @@ use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
 use crate::learner::{BanditLearner, OnlineLearner, Predictor, own};
+use crate::param::prior::Prior;
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
@@ -125,6 +126,8 @@ fn separate_params(problem: &Problem) -> OracleParams {
         models: None,
         schedule: Some(Schedule::Root),
         factor: Some(1.0),
+        prior: None,
+        prior_rounds: None,
         oracle_values: members_of_one(problem.features, problem.classes, problem.sparse),
         learners: Learners::default(),
     }
@@ -202,12 +205,14 @@ impl Algorithm for BanditAuto {
             return Err(ParamError::invalid("mode", "full", need));
         }
         let separate = Oracle::new(&separate_params(&problem), &problem, seed, ROOT_FACTOR)?;
-        let coupled = Auto::new(AutoParams { mode: None, ..params }, problem.clone(), seed)?;
+        let prior = Prior::of(params.prior, params.prior_rounds)?;
+        let of_coupled = AutoParams { mode: None, prior: None, prior_rounds: None, ..params };
+        let coupled = Auto::new(of_coupled, problem.clone(), seed)?;
         Ok(Self {
             coupled,
             separate,
             parts: Mixture::new(&[1.0, 1.0]),
-            rare: Rare::new(&problem),
+            rare: Rare::new(&problem, prior),
             scales: Scales::default(),
             rounds: 0,
             at: Decision::default(),
@@ -217,7 +222,12 @@ impl Algorithm for BanditAuto {
     }
 
     fn params(&self) -> AutoParams {
-        AutoParams { mode: Some(Mode::Bandit), ..self.coupled.params() }
+        AutoParams {
+            mode: Some(Mode::Bandit),
+            prior: self.rare.prior().map(|prior| prior.rate),
+            prior_rounds: self.rare.prior().map(|prior| prior.rounds),
+            ..self.coupled.params()
+        }
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -391,6 +401,31 @@ mod tests {
         assert!(learner.grow(5, 1) && loaded.grow(5, 1));
         let digest = Archive::of_bandit(&mut learner).digest();
         assert_eq!(Archive::of_bandit(loaded.as_mut()).digest(), digest);
+    }
+
+    /// Forecasts begin near the prior, which is saved; what is loaded goes on with the same bits, also after
+    /// challengers have begun anew.
+    #[test]
+    fn a_prior_is_where_forecasts_begin_and_is_saved() {
+        let pairs = [("members", Value::from("labels+shared@1")), ("prior", Value::from(0.01))];
+        let values: Values = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let params = AutoParams::from_values("auto", &values).expect("known");
+        let mut learner = BanditAuto::new(params, Problem::new(4, 1), 0).expect("valid");
+        let (x, mut one, mut other) = (Features::Dense(&[0.3]), Decision::default(), Decision::default());
+        learner.predict(x, &mut one);
+        let rate = crate::loss::logistic::sigmoid(one.scores[0]);
+        assert!((0.01..0.014).contains(&rate), "{rate}");
+        let mut rng = Rng::new(3, 0);
+        for rounds in [0, 1200] {
+            play(&mut learner, rounds, &mut rng);
+            let bytes = Archive::of_bandit(&mut learner).to_bytes();
+            let again = Archive::from_bytes(&bytes).expect("whole").bandit_model().expect("a bandit");
+            let said = ["prior", "prior_rounds"].map(|name| again.values()[name].to_string());
+            assert_eq!(said, ["0.01", "50"]);
+            learner.predict(x, &mut one);
+            again.predict(x, &mut other);
+            assert_eq!((&one.scores, &one.distribution), (&other.scores, &other.distribution));
+        }
     }
 
     /// With one click in 100 rounds the mixture over all labels is dropped; a saved model continues with

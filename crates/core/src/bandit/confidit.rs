@@ -30,6 +30,8 @@
 //! * The paper clips the margins to $[-\alpha, 1]$ and computes the width from the data; here the width is a
 //!   constant parameter, as in public implementations.
 //! * `confidit-diag` keeps only the diagonals.
+//! * With the prior $\rho$ of a mean reward, margins begin at $c = 2\rho - 1$ in place of 0: $c$ is added in
+//!   (1), and subtracted from the targets in (2). The theorem is about $c = 0$.
 //! * The scores of a decision are the upper confidence bounds of (1); its distribution has probability 1 for
 //!   the played class.
 //! * If only some labels are on offer, the one with the largest bound is played: each bound is about its
@@ -48,7 +50,7 @@ use crate::example::Features;
 use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::vector::axpy;
 use crate::learner::{Accepts, BanditLearner, Classes, own};
-use crate::param::{ParamError, non_negative};
+use crate::param::{ParamError, non_negative, prior};
 use crate::params;
 use crate::prediction::{Decision, Reward};
 use crate::problem::Problem;
@@ -61,6 +63,9 @@ params! {
         width: f64 = "1",
         /// Offset $\alpha$ of the noise model, >= 0; matrices start at $(1 + \alpha)^2 I$.
         alpha: f64 = "1",
+        /// The mean reward that is expected before the first round, above 0 and below 1: the margins of all
+        /// classes begin at 2 prior - 1.
+        prior: f64 = "1/2",
     }
 }
 
@@ -78,7 +83,7 @@ pub trait Ridge: Clone + Debug + Send + Sync + 'static {
     /// $\langle w, x \rangle$ and $x^\top A^{-1} x$; `room` is a buffer of $d$ numbers.
     fn margin(&self, x: Features<'_>, room: &mut [f64]) -> (f64, f64);
 
-    /// Eq. (2) for a row with the target `target` $= \pm 1$.
+    /// Eq. (2) for a row with the target `target` $= \pm 1 - c$.
     fn learn(&mut self, x: Features<'_>, target: f64, room: &mut [f64]);
 
     /// The state.
@@ -197,10 +202,18 @@ pub struct Confidit<R> {
     problem: Problem,
     width: f64,
     alpha: f64,
+    prior: Option<f64>,
     /// One for each class.
     models: Vec<R>,
     rounds: u64,
     room: Vec<f64>,
+}
+
+impl<R: Ridge> Confidit<R> {
+    /// $c$, the margin before the first round.
+    fn centre(&self) -> f64 {
+        self.prior.map_or(0.0, |prior| 2.0 * prior - 1.0)
+    }
 }
 
 impl<R: Ridge> Algorithm for Confidit<R> {
@@ -211,13 +224,14 @@ impl<R: Ridge> Algorithm for Confidit<R> {
     fn new(params: ConfiditParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let width = non_negative("width", params.width.unwrap_or(1.0))?;
         let alpha = non_negative("alpha", params.alpha.unwrap_or(1.0))?;
+        let prior = params.prior.map(prior::checked).transpose()?;
         let (k, d) = (problem.classes, problem.features);
         let models = vec![R::new(d, (1.0 + alpha) * (1.0 + alpha)); k];
-        Ok(Self { problem, width, alpha, models, rounds: 0, room: vec![0.0; d] })
+        Ok(Self { problem, width, alpha, prior, models, rounds: 0, room: vec![0.0; d] })
     }
 
     fn params(&self) -> ConfiditParams {
-        ConfiditParams { width: Some(self.width), alpha: Some(self.alpha) }
+        ConfiditParams { width: Some(self.width), alpha: Some(self.alpha), prior: self.prior }
     }
 
     fn numbers(problem: &Problem) -> usize {
@@ -231,9 +245,10 @@ impl<R: Ridge> BanditLearner for Confidit<R> {
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
         out.work.0.scratch.resize(self.problem.features, 0.0);
+        let centre = self.centre();
         for (score, model) in out.scores.iter_mut().zip(&self.models) {
             let (margin, square) = model.margin(x, &mut out.work.0.scratch);
-            *score = margin + (self.width * square).sqrt();
+            *score = centre + margin + (self.width * square).sqrt();
         }
         out.explore_greedily(0.0, offered); // eq. (1)
         true
@@ -242,7 +257,8 @@ impl<R: Ridge> BanditLearner for Confidit<R> {
     fn learn(&mut self, x: Features<'_>, taken: &Decision, reward: Reward) {
         self.rounds += 1;
         let target = if reward.is_right() { 1.0 } else { -1.0 };
-        self.models[taken.label as usize].learn(x, target, &mut self.room); // eq. (2)
+        let from = target - self.centre();
+        self.models[taken.label as usize].learn(x, from, &mut self.room); // eq. (2)
     }
 }
 
@@ -292,5 +308,25 @@ mod tests {
         }
         check::<FullRidge>();
         check::<DiagonalRidge>();
+    }
+
+    /// As above with the prior ¼, c = -½: both bounds are -½ + √(1/4) = 0. Class 0 is wrong: b_0 = -½, w_0 =
+    /// -1/10. Class 1 is right: b_1 = 3/2, w_1 = 3/10.
+    #[test]
+    fn margins_begin_at_the_prior() {
+        let params = ConfiditParams::new().prior(0.25);
+        let mut learner = Confidit::<FullRidge>::new(params, Problem::new(2, 1), 0).expect("valid");
+        let x = Features::Dense(&[1.0]);
+        let mut at = Decision::default();
+        let bound = |weight: f64| -0.5 + weight + 0.2f64.sqrt();
+        for (want, right) in
+            [([0.0, 0.0], false), ([bound(-0.1), 0.0], true), ([bound(-0.1), bound(0.3)], true)]
+        {
+            learner.predict(x, &mut at);
+            at.draw(0.99);
+            at.scores.iter().zip(want).for_each(|(got, want)| assert_close(*got, want, 1e-14, "bound"));
+            learner.learn(x, &at, right.into());
+        }
+        assert_eq!(learner.params().prior, Some(0.25));
     }
 }

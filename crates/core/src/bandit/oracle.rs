@@ -17,6 +17,7 @@ use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
 use crate::guarantee::Promise;
 use crate::learner::{Classes, Feedback};
+use crate::param::prior::Prior;
 use crate::param::{ParamError, ParamValue as _, Params as _, Values};
 use crate::prediction::{Prediction, Reward};
 use crate::problem::Problem;
@@ -79,6 +80,11 @@ params! {
         schedule: Schedule = "certificate; root for an oracle that has none",
         /// What the schedule's exploration scale is multiplied with, > 0; larger ones explore less.
         factor: f64 = "1; with schedule = root 30, for relative-gaps 10",
+        /// With oracle = pooled, the mean reward that is expected before the first round, above 0 and below
+        /// 1: all labels' forecasts begin at it.
+        prior: f64 = "the rate of rewards so far alone",
+        /// As of how many rounds the prior counts, > 0.
+        prior_rounds: f64 = "50",
     }
 }
 
@@ -260,9 +266,15 @@ impl Oracle {
     ) -> Result<Self, ParamError> {
         let pooled = params.is_pooled().then(|| Pooled::new(problem.classes, problem.features));
         let entry = if pooled.is_some() { None } else { Some(params.entry()?) };
-        if pooled.is_some() {
+        if let Some(entry) = entry {
+            let name = entry.about.name;
+            let why =
+                format!("with oracle = {name}, which begins at 1/2; oracle = pooled begins at any rate");
+            Prior::refuse(params.prior, params.prior_rounds, &why)?;
+        } else {
             params.check_pooled()?;
         }
+        let prior = Prior::of(params.prior, params.prior_rounds)?;
         let joint = params.models == Some(Models::Joint);
         if joint && u32::try_from(joint_features(problem.classes, problem.features)).is_err() {
             let need = "separate: the columns of all labels together do not fit in 32 bits";
@@ -270,9 +282,9 @@ impl Oracle {
         }
         let mut oracle = Self {
             entry,
-            params: params.clone(),
+            params: OracleParams { prior_rounds: prior.map(|prior| prior.rounds), ..params.clone() },
             models: Vec::new(),
-            pooled,
+            pooled: pooled.map(|pooled| pooled.beginning_at(prior)),
             joint,
             classes: problem.classes,
             features: problem.features,
@@ -324,6 +336,8 @@ impl Oracle {
             models: self.entry.map(|_| models),
             schedule: Some(self.schedule),
             factor: Some(self.factor),
+            prior: self.params.prior,
+            prior_rounds: self.params.prior_rounds,
             oracle_values: self.models.first().map(|model| model.values()).unwrap_or_default(),
             learners: self.params.learners,
         }

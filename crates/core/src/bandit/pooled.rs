@@ -9,6 +9,8 @@
 //!
 //! with the rewards $R_t$ of the first $t$ rounds: the forecast begins at the rate so far of all labels
 //! (Krichevsky and Trofimov), from which $u$, common to all labels, and $v_a$, of label $a$, move away.
+//! With a prior of the rate $\rho$ as of $n$ rounds, it begins at $\rho$: $n\rho$ and $n(1 - \rho)$ take the
+//! places of the two ½.
 //! $\phi$ and $\psi$ are the row $(1, x/\sqrt{q})$ with entries multiplied by the standard deviations of
 //! their weights before the first round; $q$ is the mean of $\lVert x\rVert^2$ in the first rounds, in which
 //! only the rate is learnt, so that the model does not depend on the unit of the data. Where these are
@@ -31,6 +33,7 @@ use crate::kernel::lowrank_inverse::LowRankInverse;
 use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot};
 use crate::loss::logistic::sigmoid;
+use crate::param::prior::Prior;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::Tensor;
@@ -46,6 +49,9 @@ const FIRST_ROUNDS: u64 = 16;
 
 /// The limit on entries of rows in units, which keeps sums finite.
 const LARGEST: f64 = 1000.0;
+
+/// What counts as learnt before the first round, without a prior: rewards, and rounds without one.
+const EARLIER: [f64; 2] = [0.5; 2];
 
 /// The limit on the numbers of all labels' matrices. With more features, the models consist of intercepts.
 const MATRICES: usize = 2_000_000;
@@ -98,6 +104,8 @@ pub(super) struct Pooled {
     rounds: u64,
     /// $R_t$.
     rewards: f64,
+    /// As [`EARLIER`], if there was a prior.
+    earlier: Option<[f64; 2]>,
     /// The sum of $\lVert x\rVert^2$ over the first rounds.
     squares: f64,
     /// The standard deviations of the common weights before the first round, as [`COMMON`].
@@ -129,6 +137,7 @@ impl Pooled {
             labels: vec![Part::new(side); classes],
             rounds: 0,
             rewards: 0.0,
+            earlier: None,
             squares: 0.0,
             prior,
             rows: [vec![0.0; side], vec![0.0; side]],
@@ -136,11 +145,18 @@ impl Pooled {
         }
     }
 
+    /// The model, which begins at the rate of `prior` if there is one.
+    pub(super) fn beginning_at(self, prior: Option<Prior>) -> Self {
+        Self { earlier: prior.map(Prior::counts), ..self }
+    }
+
     /// A model that begins anew: at the rate of this one, as far as `rounds` rounds tell it, with its unit.
     pub(super) fn anew(&self, rounds: u64, prior: [f64; 2]) -> Self {
         let rate = if self.rounds > 0 { self.rewards / self.rounds as f64 } else { 0.5 };
         let fresh = Self::with_prior(self.labels.len(), self.features, prior);
-        Self { rounds, rewards: rate * rounds as f64, squares: self.squares, ..fresh }
+        // What was expected before the first round counts no longer.
+        let earlier = self.earlier.map(|_| EARLIER);
+        Self { rounds, rewards: rate * rounds as f64, earlier, squares: self.squares, ..fresh }
     }
 
     /// 8-byte numbers of state.
@@ -159,7 +175,8 @@ impl Pooled {
 
     /// $o_t$.
     fn offset(&self) -> f64 {
-        (self.rewards + 0.5).ln() - (self.rounds as f64 - self.rewards + 0.5).ln()
+        let [rewards, without] = self.earlier.unwrap_or(EARLIER);
+        (self.rewards + rewards).ln() - (self.rounds as f64 - self.rewards + without).ln()
     }
 
     /// Writes $\phi$ and $\psi$ for the row `x`.
@@ -256,7 +273,7 @@ impl Pooled {
         self.features = used(classes, features);
         if self.features < known {
             let fresh = Self::with_prior(classes, features, self.prior);
-            *self = Self { rounds: self.rounds, rewards: self.rewards, ..fresh };
+            *self = Self { rounds: self.rounds, rewards: self.rewards, earlier: self.earlier, ..fresh };
             return;
         }
         let side = self.features + 1;
@@ -280,13 +297,16 @@ impl Pooled {
         if self.prior != COMMON {
             tensors.push(Tensor::vector("prior", &mut self.prior));
         }
+        if let Some(earlier) = &mut self.earlier {
+            tensors.push(Tensor::vector("earlier", earlier));
+        }
         tensors
     }
 
     pub(super) fn restored(&mut self) -> bool {
         let whole = (0.0..=self.rounds as f64).contains(&self.rewards)
             && self.squares >= 0.0
-            && self.prior.iter().all(|deviation| *deviation > 0.0);
+            && self.prior.iter().chain(self.earlier.iter().flatten()).all(|number| *number > 0.0);
         whole && self.common.inverse.restored() && self.labels.iter_mut().all(|part| part.inverse.restored())
     }
 }
@@ -348,6 +368,22 @@ mod tests {
         let after = forecast(&pooled, &[2.0, 0.0]).0;
         assert_eq!(after[..3], before[..]);
         assert_close(after[3], moved, 1e-12, "a new label begins with what is common");
+    }
+
+    /// A prior of 1 % as of 50 rounds is where forecasts begin; 16 rounds without a reward make 0.5 of 66
+    /// rounds of it. What begins anew begins at the rate that was seen.
+    #[test]
+    fn a_prior_is_where_forecasts_begin() {
+        let prior = Prior::of(Some(0.01), None).expect("valid");
+        let mut pooled = Pooled::new(2, 1).beginning_at(prior);
+        assert_close(forecast(&pooled, &[1.0]).1[1], 0.01, 1e-15, "the first forecast");
+        for round in 0..16 {
+            pooled.learn(Features::Dense(&[1.0]), round % 2, 0.0);
+        }
+        assert_close(forecast(&pooled, &[1.0]).1[0], 0.5 / 66.0, 1e-15, "sixteen rounds later");
+        let anew = pooled.anew(20, COMMON);
+        assert_close(forecast(&anew, &[1.0]).1[0], 0.5 / 21.0, 1e-15, "anew");
+        assert_eq!(pooled.tensors().len(), Pooled::new(2, 1).tensors().len() + 1);
     }
 
     /// The forecasts do not depend on the unit of the rows, are finite for rows of any size, and a

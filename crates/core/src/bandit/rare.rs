@@ -28,6 +28,9 @@
 //! when it has lost 8 nats less since then: if the rewards do not change, a model that is right for them is
 //! left with a probability of at most $e^{-8}$ for each challenger.
 //!
+//! **With a prior** the pooled model, the only part that can begin at a given rate, takes part from the first
+//! round on, with weights as if it had just earned the lead that it needs where rewards are rare.
+//!
 //! In the rounds from the one in which the pooled model joins, (1) loses at most $2 \ln 2$ nats more than it.
 
 use crate::example::{Features, LEAST_PROBABILITY};
@@ -35,6 +38,7 @@ use crate::experts::mixture::Mixture;
 use crate::kernel::best_of_normals;
 use crate::kernel::inverse_gap::indices;
 use crate::loss::logistic::sigmoid;
+use crate::param::prior::Prior;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::Tensor;
@@ -93,6 +97,7 @@ const CHALLENGE: f64 = 8.0;
 /// See the [module](self).
 #[derive(Clone)]
 pub(super) struct Rare {
+    prior: Option<Prior>,
     pooled: Pooled,
     challenger: Pooled,
     /// Rounds that the challenger has learnt, and how many nats less than the pooled model it has lost in
@@ -116,21 +121,29 @@ pub(super) struct Rare {
 }
 
 impl Rare {
-    pub(super) fn new(problem: &Problem) -> Self {
+    pub(super) fn new(problem: &Problem, prior: Option<Prior>) -> Self {
+        let pooled = Pooled::with_prior(problem.classes, problem.features, COMMON).beginning_at(prior);
+        let of_mixtures = if prior.is_some() { (-LEAD).exp() } else { 1.0 };
         Self {
-            pooled: Pooled::with_prior(problem.classes, problem.features, COMMON),
-            challenger: Pooled::with_prior(problem.classes, problem.features, COMMON),
+            prior,
+            challenger: pooled.clone(),
+            pooled,
             age: 0,
             lead: 0.0,
             rounds: 0,
             rewards: 0.0,
-            weights: Mixture::new(&[1.0, 1.0]),
-            found: 0,
+            weights: Mixture::new(&[of_mixtures, 1.0]),
+            found: u64::from(prior.is_some()),
             dropped: [0; PARTS],
             losses: [0.0; PARTS],
             latest: [0.0; PARTS],
             together: 0.0,
         }
+    }
+
+    /// The prior that was given.
+    pub(super) fn prior(&self) -> Option<Prior> {
+        self.prior
     }
 
     /// 8-byte numbers of state.
@@ -178,9 +191,11 @@ impl Rare {
         (at.kept, at.probabilities, at.scratch) = (deviations, room, best);
     }
 
-    /// Whether rewards are rare so far.
+    /// Whether rewards are rare so far, and by the prior.
     fn are_rare(&self) -> bool {
-        self.rewards < RARE * self.rounds as f64
+        let [rewards, rounds] =
+            self.prior.map_or([0.0; 2], |prior| [prior.rate * prior.rounds, prior.rounds]);
+        self.rewards + rewards < RARE * (self.rounds as f64 + rounds)
     }
 
     /// The share of a decision that plays by Thompson sampling.
@@ -316,7 +331,7 @@ mod tests {
     /// Rounds of one label and the row 1, with a reward in every `every`-th one; the mixtures lose what is
     /// given.
     fn learnt(rounds: u64, every: u64, coupled: f64, separate: f64) -> (Rare, Mixture) {
-        let (mut rare, mut pair) = (Rare::new(&Problem::new(2, 1)), Mixture::new(&[1.0, 1.0]));
+        let (mut rare, mut pair) = (Rare::new(&Problem::new(2, 1), None), Mixture::new(&[1.0, 1.0]));
         for round in 0..rounds {
             let losses = [coupled, separate, 0.1];
             pair.update(&losses[..2]);
@@ -337,6 +352,19 @@ mod tests {
         let (found, joined) = at(&learnt(512, 100, 0.11, 0.11));
         assert_eq!(found, 1, "5.1 nats");
         assert!(joined > 0.38 && joined < 0.4, "{joined}");
+    }
+
+    /// With a prior the pooled model takes part in the first forecast, with a weight of 1/(1 + e^-5), and the
+    /// rate decides whether rewards count as rare.
+    #[test]
+    fn a_prior_needs_no_rounds_to_be_found() {
+        let weight = 1.0 / (1.0 + (-5f64).exp());
+        for (rate, is_rare, share) in [(0.01, true, weight), (0.2, false, 1.0)] {
+            let rare = Rare::new(&Problem::new(2, 1), Prior::of(Some(rate), None).expect("valid"));
+            assert_eq!((rare.found, rare.are_rare()), (1, is_rare), "{rate}");
+            assert_close(rare.share(), share, 1e-12, "the share of the decisions");
+            assert_close(rare.joined(0.5, rate), weight * rate + (1.0 - weight) * 0.5, 1e-12, "the forecast");
+        }
     }
 
     /// Half of the rewards are common: 10 nats are needed, where 5 suffice if rewards are rare, and 50 to be
@@ -396,7 +424,7 @@ mod tests {
     #[test]
     fn a_challenger_takes_over_after_a_change() {
         let ages = [5000, u64::MAX].map(|change| {
-            let (mut rare, mut pair) = (Rare::new(&Problem::new(2, 1)), Mixture::new(&[1.0, 1.0]));
+            let (mut rare, mut pair) = (Rare::new(&Problem::new(2, 1), None), Mixture::new(&[1.0, 1.0]));
             let (x, mut at, mut rng) = (Features::Dense(&[1.0]), Prediction::default(), Rng::new(8, 0));
             for round in 0..7500 {
                 rare.forecast(x, 2, &mut at);

@@ -158,6 +158,27 @@ fn costs_are_rewards() {
     service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 7.5})).ok(200);
 }
 
+/// What is known of the rewards is given with the model, and the log makes the same model.
+#[test]
+fn a_prior_is_where_forecasts_begin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = |params: Value| json!({"feedback": "bandit", "labels": ["a", "b", "c"], "params": params});
+    service.put("/v1/models/ads", &spec(json!({"features": 4, "prior": 0.01, "prior_rounds": 300}))).ok(201);
+    for t in 0..30 {
+        let decision = service.post("/v1/models/ads/decide", &json!({"x": {"v": t % 3}})).ok(200);
+        let reward = u8::from(t == 7);
+        service.post("/v1/models/ads/feedback", &json!({"id": decision["id"], "reward": reward})).ok(200);
+    }
+    let model = Archive::from_bytes(&service.get("/v1/models/ads/model").bytes).expect("a model file");
+    let values = model.bandit_model().expect("a bandit").values();
+    assert_eq!(["prior", "prior_rounds"].map(|name| values[name].to_string()), ["0.01", "300"]);
+    assert_eq!(replayed(service.get("/v1/models/ads/log").bytes, None).digest(), model.digest());
+    let refused = service.put("/v1/models/wrong", &spec(json!({"features": 4, "prior": 2}))).json();
+    let detail = refused["detail"].as_str().unwrap_or_default();
+    assert!(detail.contains("prior = 2: must be above 0 and below 1"), "{refused}");
+}
+
 /// Labels with features of their own come and go; what is learnt of one helps with the next.
 #[test]
 fn labels_come_and_go() {

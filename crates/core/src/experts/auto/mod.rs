@@ -125,6 +125,7 @@ use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::parallel::Workers;
+use crate::param::prior::Prior;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -239,6 +240,11 @@ params! {
         cost_factors: Costs = "labels:1",
         /// What is revealed of a round: `full` for the label, `bandit` for the reward of the played label.
         mode: Mode = "full",
+        /// With mode = bandit, the mean reward expected before the first round, above 0 and below 1:
+        /// forecasts begin at it, with a logistic model of all labels that has to prove itself otherwise.
+        prior: f64 = "no rate is known",
+        /// As of how many rounds the prior counts, > 0.
+        prior_rounds: f64 = "50",
     }
 }
 
@@ -338,6 +344,7 @@ impl Algorithm for Auto {
         if params.mode == Some(Mode::Bandit) {
             return Err(ParamError::invalid("mode", "bandit", "full where the label is revealed"));
         }
+        Prior::refuse(params.prior, params.prior_rounds, "where the label is revealed")?;
         Ok(Self {
             fixed: false,
             budget,
@@ -360,6 +367,8 @@ impl Algorithm for Auto {
             members: Some(self.roster.lineup()),
             cost_factors: Some(self.costs).filter(|costs| *costs != Costs::default()),
             mode: None,
+            prior: None,
+            prior_rounds: None,
         }
     }
 
