@@ -48,7 +48,10 @@ use crate::param::{ParamError, nearest};
 pub static ALGORITHMS: &[Entry] = &[
     Entry::either::<Auto, BanditAuto>().mixture(),
     Entry::full::<Folklore>(),
-    Entry::full::<FolkloreDiag>(),
+    Entry::full::<FolkloreDiag>().in_practice(
+        "curvature=0.1",
+        "on 20,000 ratings with users and films as categories the log-loss is 1.57 where guessing has 1.47, and 1.43 with it",
+    ),
     Entry::full::<FolkloreSketch>(),
     Entry::full::<FolkloreIntervals>(),
     Entry::full::<ConditionalLogit>().in_blocks(),

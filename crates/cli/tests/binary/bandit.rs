@@ -219,6 +219,25 @@ fn theorems_are_shown() {
     }
 }
 
+/// Where one label in a hundred is the rarer one, errors say next to nothing: probabilities are compared.
+#[test]
+fn probabilities_of_rare_labels_are_not_called_guesses() {
+    let row = |t: usize| {
+        let (x, rare) = (t * 37 % 100, t * 37 % 100 == 99 && !t.is_multiple_of(3));
+        format!("{},{}\n", if x > 96 { 1 } else { 0 }, if rare { "click" } else { "none" })
+    };
+    let folder = Folder::with("a.csv", "x,y\n".to_owned() + &(0..4000).map(row).collect::<String>());
+    let said = folder.run("run a.csv --learner ftrl --quiet").succeeded().stderr;
+    assert!(said.contains("ONLY ITS PROBABILITIES ARE BETTER THAN GUESSING: naming"), "{said}");
+    let said = folder.run("run a.csv --learner ons-diag").succeeded().stderr;
+    assert!(said.contains("GUESSING") && said.contains("the learner's 0.693"), "{said}");
+    let said = folder.run("run a.csv --learner folklore-diag --limit 10").succeeded().stderr;
+    assert!(
+        said.contains("the defaults are too cautious") && said.contains("--set curvature=0.1 works"),
+        "{said}"
+    );
+}
+
 /// An oracle that guesses has defaults that are too cautious, and is named within another learner.
 #[test]
 fn a_cautious_learner_inside_another_is_named() {

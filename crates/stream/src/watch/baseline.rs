@@ -14,6 +14,10 @@ use crate::run::{Outcome, Sink};
 /// Least number of rounds for a warning.
 const ENOUGH: u64 = 100;
 
+/// How many nats in all the frequencies so far have to be behind probabilities that say more: one
+/// who knows nothing gets as far with a probability of at most $e^{-5}$.
+const LEAD: f64 = 5.0;
+
 /// Observes a run and computes the losses of three baselines.
 #[derive(Clone, Debug, Default)]
 pub struct Baselines {
@@ -134,6 +138,13 @@ impl Baselines {
         let (commonest, last) = (report.commonest_class_error_rate, report.last_label_error_rate);
         // A smaller difference may be the chance of this number of rounds.
         let noise = |rate: f64| (rate * (1.0 - rate) / self.rounds as f64).sqrt();
+        let frequencies = report.class_frequencies_log_loss;
+        let losses = loss.map(|loss| {
+            format!(
+                "the log-loss of how often each class came so far is {frequencies:.5}, the learner's {loss:.5}"
+            )
+        });
+        let says_more = loss.is_some_and(|loss| (frequencies - loss) * self.rounds as f64 >= LEAD);
         for (rate, what, how) in [
             (commonest, "GUESSING", "naming the commonest class so far"),
             (last, "REPEATING", "naming the previous label"),
@@ -142,21 +153,22 @@ impl Baselines {
             let rates = format!(
                 "{how}, without a look at the features, errs in {rate:.5} of the rounds, the learner in {error:.5}"
             );
+            let more = losses.as_ref().map_or_else(String::new, |losses| format!("; {losses}"));
             return Some(match error >= rate {
-                true => format!("NO BETTER THAN {what}: {rates}"),
+                // Where a class is rare, the commonest one is the best answer to nearly every row.
+                _ if says_more && what == "GUESSING" => {
+                    format!("ONLY ITS PROBABILITIES ARE BETTER THAN GUESSING: {rates}{more}")
+                }
+                true => format!("NO BETTER THAN {what}: {rates}{more}"),
                 false => format!(
-                    "NOT CLEARLY BETTER THAN {what}: {rates}; on {} rounds the difference may be chance",
+                    "NOT CLEARLY BETTER THAN {what}: {rates}; on {} rounds the difference may be chance{more}",
                     self.rounds
                 ),
             });
         }
-        loss.filter(|loss| *loss >= report.class_frequencies_log_loss).map(|loss| {
-            format!(
-                "ITS PROBABILITIES SAY NO MORE THAN FREQUENCIES: the log-loss of how often each class came so far is {:.5}, the learner's \
-                 {loss:.5}",
-                report.class_frequencies_log_loss
-            )
-        })
+        losses
+            .filter(|_| loss.is_some_and(|loss| loss >= frequencies))
+            .map(|losses| format!("ITS PROBABILITIES SAY NO MORE THAN FREQUENCIES: {losses}"))
     }
 }
 
@@ -208,6 +220,23 @@ mod tests {
         assert!(warning(Some(0.1), None).expect("as good as guessing").contains("GUESSING"));
         assert!(warning(Some(0.05), Some(0.5)).expect("bad probabilities").contains("FREQUENCIES"));
         assert_eq!(warning(Some(0.05), Some(0.2)), None);
+    }
+
+    /// One label in ten is the rarer one: 0.325 nats a round. Who is 5 nats ahead in 1000 rounds knows
+    /// something, although naming the commonest class errs as rarely.
+    #[test]
+    fn better_probabilities_are_not_said_to_be_guessing() {
+        let mut baselines = Baselines::new(2);
+        (0..1000).for_each(|t| baselines.add(Target::class(usize::from(t % 10 == 0)), 2));
+        let frequencies = baselines.report(None, None).expect("rounds").class_frequencies_log_loss;
+        let warning =
+            |loss| baselines.report(Some(0.101), Some(loss)).expect("rounds").warning.expect("no better");
+        let better = warning(frequencies - 0.0051);
+        assert!(better.starts_with("ONLY ITS PROBABILITIES ARE BETTER THAN GUESSING: naming"), "{better}");
+        for loss in [frequencies - 0.0049, frequencies + 0.1] {
+            let said = warning(loss);
+            assert!(said.starts_with("NO") && said.ends_with(&format!("the learner's {loss:.5}")), "{said}");
+        }
     }
 
     #[test]
