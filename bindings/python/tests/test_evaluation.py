@@ -244,6 +244,9 @@ def test_policies_that_learn(tmp_path):
     assert found.evaluations["best"].best_label in ("0", "1")
     assert found.evaluations["best"].learnt is None
     learnt = [found.evaluations[name].learnt for name in ("alone", "after")]
+    for name in ("alone", "after"):
+        assert found.differences[name].more_from in (0, 128, 256)
+    assert compare_policies(path, {"best": "best", "chance": "uniform"}).differences["chance"].more_from is None
     assert 800 < learnt[0].rounds < 1200
     assert learnt[1].rounds == 2000
     for one in learnt:

@@ -147,6 +147,9 @@ class Difference(NamedTuple):
     """The normal (asymptotic) interval, widened by what the log cannot cover of the policies."""
     verdict: str
     """The verdict in words: better, worse, or undecided."""
+    more_from: int | None = None
+    """For a policy that learns, the rounds that it had learnt from which on it earned more than the first policy in every stage of
+    its `learnt`; None if it did not in the last one."""
 
 
 @dataclass(frozen=True)
@@ -358,7 +361,9 @@ def compare_policies(
         )
     names = list(policies)
     differences = {
-        name: Difference(one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"])
+        name: Difference(
+            one["estimator"], one["rounds"], one["value"], one["standard_error"], tuple(one["normal"]), one["verdict"], one.get("more_from")
+        )
         for name, one in zip(names[1:], found["differences"], strict=True)
     }
     return Comparison(dict(zip(names, map(_evaluation, found["evaluations"]), strict=True)), differences)

@@ -141,10 +141,16 @@ fn print_table(
     for (evaluation, policy) in compared.evaluations.iter().zip(policies) {
         on_average(&mut out, evaluation, policy)?;
     }
-    let learnt = compared.evaluations.iter().zip(names);
-    learnt
-        .filter_map(|(evaluation, name)| Some((evaluation.learnt.as_ref()?, name)))
-        .try_for_each(|(learnt, name)| print_learnt(&mut out, learnt, name))
+    for (at, (evaluation, name)) in compared.evaluations.iter().zip(names).enumerate() {
+        let Some(learnt) = &evaluation.learnt else { continue };
+        print_learnt(&mut out, learnt, name)?;
+        let Some(difference) = at.checked_sub(1).map(|at| &compared.differences[at]) else { continue };
+        match difference.more_from {
+            Some(from) => writeln!(out, "more than {} in every line from {from} rounds on", names[0])?,
+            None => writeln!(out, "no more than {} in the last line", names[0])?,
+        }
+    }
+    Ok(())
 }
 
 /// How the reward of a policy grew while it learnt.

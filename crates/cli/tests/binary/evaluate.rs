@@ -89,12 +89,19 @@ fn learning_is_worth_it() {
         );
         assert!(number(&one["learnt"]["exploration"][0]) > 0.0);
     }
+    let more_from = |at: usize| found[at]["more_from"].as_u64().unwrap();
+    assert!(more_from(3) <= 512 && more_from(4) <= 2048, "{found:?}");
     let verdict = |at: usize| found[at]["verdict"].as_str().unwrap();
     assert!(verdict(3).starts_with("better") && verdict(4).starts_with("better"), "{found:?}");
     let policies = "--policy best --policy learner:squarecb --reward-learner none";
     let shown = folder.run(&format!("evaluate log.ndjson {policies}")).succeeded().stdout;
     assert!(shown.contains(&format!("best, constant:{label}")), "{shown}");
     assert!(shown.contains("learner:squarecb learnt 3000 rounds; exploring costs "), "{shown}");
+    let more = shown.lines().last().unwrap();
+    assert!(more.starts_with(&format!("more than best, constant:{label} in every line from ")), "{shown}");
+    let beside = "evaluate log.ndjson --policy learner:auto --policy learner:banditron --reward-learner none";
+    let shown = folder.run(beside).succeeded().stdout;
+    assert!(shown.ends_with("no more than learner:auto in the last line\n"), "{shown}");
     folder.run("evaluate log.ndjson --policy alone:bandit-reduction").failed(
         1,
         "--policy alone:bandit-reduction: bandit-reduction: learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any",

@@ -41,6 +41,10 @@ pub struct Difference {
     /// [`Evaluation::thin`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub thin: bool,
+    /// For a policy that learns, the rounds that it had learnt from which on it earned more than the first
+    /// policy in every stage, see [`Learnt`](super::Learnt); none if it did not in the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_from: Option<u64>,
     /// Whether the log hardly plays what one of the two policies chooses.
     #[serde(skip)]
     few: bool,
@@ -66,6 +70,9 @@ impl Difference {
             self.normal[0] -= below + first_above;
             self.normal[1] += above + first_below;
         }
+        let against = first.estimates.by(self.estimator).map(|of| of.value);
+        self.more_from =
+            policy.learnt.as_ref().zip(against).and_then(|(learnt, reward)| learnt.more_from(reward));
         self.thin = policy.thin || first.thin;
         self.few = [policy, first].iter().any(|evaluation| {
             let found = &evaluation.estimates;
@@ -95,6 +102,7 @@ impl Difference {
             standard_error: mean.standard_error(),
             normal: [mean.value() - half, mean.value() + half],
             thin: false,
+            more_from: None,
             few: false,
         }
     }

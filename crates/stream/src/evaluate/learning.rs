@@ -49,6 +49,15 @@ pub struct Learnt {
     pub exploration: [f64; 2],
 }
 
+impl Learnt {
+    /// The rounds that it had learnt from which on every stage has earned more than `reward`; `None` if the
+    /// last has not.
+    pub(super) fn more_from(&self, reward: f64) -> Option<u64> {
+        let more = self.stages.iter().rev().take_while(|stage| stage.reward > reward);
+        more.last().map(|stage| stage.from)
+    }
+}
+
 /// The estimated reward of a learner that has learnt so many rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stage {
@@ -202,6 +211,20 @@ mod tests {
     use crate::encode::Example;
     use crate::encode::labels::Labels;
     use crate::read::row::Row;
+
+    /// What was earned by chance at first does not count.
+    #[test]
+    fn more_is_earned_from_where_it_stays_so() {
+        let stage =
+            |at: u64, reward: f64| Stage { from: 128 * at, to: 128 * at + 127, reward, standard_error: 0.1 };
+        let learnt = |rewards: [f64; 4]| {
+            let stages = (0..).zip(rewards).map(|(at, reward)| stage(at, reward)).collect();
+            Learnt { rounds: 512, stages, exploration: [0.0; 2] }
+        };
+        assert_eq!(learnt([0.6, 0.4, 0.7, 0.6]).more_from(0.5), Some(256));
+        assert_eq!(learnt([0.6, 0.7, 0.7, 0.6]).more_from(0.5), Some(0));
+        assert_eq!(learnt([0.6, 0.7, 0.7, 0.5]).more_from(0.5), None);
+    }
 
     /// With a log that prefers some labels: rounds are taken with the probability $c\ \pi(a)$ for each label,
     /// so that the differences are martingales, whose sums stay below four of their standard deviations.
