@@ -166,6 +166,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     for odd in examples.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
     }
+    if let Some(zeros) = examples.zeros() {
+        note(format_args!("noregret: {zeros}"));
+    }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");
         note(format_args!("noregret: ignored {dropped} of features that the model does not have"));

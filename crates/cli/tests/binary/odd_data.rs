@@ -262,6 +262,21 @@ fn marks_that_quote_nothing() {
     assert!(!said(file(&|_| "\"5\"\"\"".to_owned())));
 }
 
+/// Beyond 1,024 columns a missing number is 0, which a run says once; in narrow rows there is nothing to say.
+#[test]
+fn missing_numbers_of_wide_rows_are_0_which_is_said() {
+    for (last, is_said) in [(1100, true), (100, false)] {
+        let line = |t: usize| {
+            let value = if t % 7 == 2 { "nan" } else { "2.5" };
+            format!("{} {}:{value} {last}:1\n", t * 37 % 11 % 2, 1 + t % 9)
+        };
+        let folder = Folder::with("a.svm", (0..70).map(line).collect::<String>());
+        let said = folder.run("run a.svm --learner ogd").succeeded().stderr;
+        let sentence = "noregret: numbers are missing in 10 rows, and count as 0";
+        assert_eq!(said.matches(sentence).count(), usize::from(is_said), "{said}");
+    }
+}
+
 /// Of numbers around 50 some are missing, in all rows or behind the first 1,000 only: as many labels are
 /// wrong as where the holes are filled, whatever the format.
 #[test]

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::encode::encoder::{Encoder, row_error};
 use crate::encode::example::Example;
 use crate::encode::labels::Labels;
+use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
@@ -97,6 +98,8 @@ pub struct ReadExamples {
     first_bad: Option<String>,
     row: Row,
     frozen: bool,
+    /// Rows with a missing number that counts as 0, because columns are not standardised.
+    zeroed: u64,
     unscored: u64,
     first_unscored: Option<String>,
     /// Number of rows read, bad ones included, and of examples made.
@@ -162,6 +165,7 @@ impl ReadExamples {
             first_bad: None,
             row: Row::new(),
             frozen: false,
+            zeroed: 0,
             unscored: 0,
             first_unscored: None,
             read: 0,
@@ -243,6 +247,8 @@ impl ReadExamples {
 
     fn encode(&mut self, out: &mut Example) -> Result<(), Fault> {
         self.reader.columns().check_row(self.row.indices(), self.encoder.columns())?;
+        let is_zero = self.encoder.scaler().scaling() == Scaling::MaxAbs && !self.row.missing().is_empty();
+        self.zeroed += u64::from(is_zero);
         if !self.frozen {
             return self.encoder.encode(&self.row, out);
         }
@@ -257,6 +263,19 @@ impl ReadExamples {
     /// first reason.
     pub fn unscored(&self) -> (u64, Option<&str>) {
         (self.unscored, self.first_unscored.as_deref())
+    }
+
+    /// A remark on missing numbers that count as 0, if there were any, because columns are not standardised.
+    pub fn zeros(&self) -> Option<String> {
+        let rows = match self.zeroed {
+            0 => return None,
+            1 => "1 row".to_owned(),
+            rows => format!("{rows} rows"),
+        };
+        Some(format!(
+            "numbers are missing in {rows}, and count as 0: columns are divided by their largest magnitude (scale maxabs), as those of \
+             more than 1,024 columns are by default; standardised (scale standard), they count as their column's mean where 0 is far from it"
+        ))
     }
 
     /// The error of the first of them.

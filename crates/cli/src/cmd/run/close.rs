@@ -91,6 +91,9 @@ impl<'a> Session<'a> {
         for odd in self.examples.reader.odd_cells() {
             note(format_args!("noregret: {odd}"));
         }
+        if let Some(zeros) = self.examples.zeros() {
+            note(format_args!("noregret: {zeros}"));
+        }
     }
 
     /// The summary, without times, so that equal runs give equal model files.
