@@ -337,3 +337,50 @@ def test_missing_numbers_are_means(hole, share):
         return wrong / 1000
 
     assert errors(hole, **({"missing": [-999]} if hole == -999 else {})) < errors(50.0) + 0.05
+
+
+def ages(count):
+    """Rows in which an age is missing in nine of ten rows of one label, and nothing else tells the label."""
+    rows = []
+    for t in range(count):
+        old = t * 37 % 11 % 2 == 1
+        hole = old and t % 10 != 3
+        rows.append(({"age": None if hole else 47.5 + t * 7 % 5, "size": float(t * 5 % 13)}, "old" if old else "young"))
+    return rows
+
+
+@pytest.mark.parametrize("name", ["Ogd", "Folklore"])
+def test_a_missing_number_far_from_0_is_seen(name):
+    model, wrong = getattr(face, name)(), 0
+    for at, (x, y) in enumerate(ages(600)):
+        wrong += at >= 100 and model.predict_one(x) != y
+        model.learn_one(x, y)
+        if at == 300:
+            again = pickle.loads(pickle.dumps(model))
+        if at > 300:
+            again.learn_one(x, y)
+    assert wrong < 60
+    assert set(model._columns) == {"age", "size", "age:missing"}, "size has no holes"
+    x = {"age": None, "size": 3.0}
+    assert model.predict_proba_one(x) == again.predict_proba_one(x)
+    assert model.predict_proba_one(x) != model.predict_proba_one({"size": 3.0})
+
+
+def test_a_missing_number_is_seen_after_20_others_far_from_0():
+    pd = pytest.importorskip("pandas")
+    few, near = face.Ogd(), face.Ogd()
+    for at, (x, y) in enumerate(ages(200)):
+        few.learn_one(x if at < 19 else {**x, "age": 50.0}, y)
+        near.learn_one({**x, "age": None if at % 3 == 1 else float(at % 7) - 3.0}, y)
+    # A table of one row, as one row.
+    few.learn_many(pd.DataFrame([{"age": None, "size": 1.0}], dtype=float), ["old"])
+    assert set(few._columns) == {"age", "size", "age:missing"}
+    assert set(near._columns) == {"age", "size"}
+
+
+def test_a_classifier_of_an_earlier_version_goes_on_without_marks():
+    model = face.Ogd()
+    del model._holes
+    for x, y in ages(200):
+        model.learn_one(x, y)
+    assert set(model._columns) == {"age", "size"}

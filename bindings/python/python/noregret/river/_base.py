@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import math
+import operator
 import threading
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
@@ -15,6 +16,9 @@ from river import base
 from .. import _arrays, _core, _tables, _targets
 from .._kinds import KINDS, classifier
 from .._learner import Learner
+
+FEW = 20
+"""A missing number has a feature that says so after so many others, as in tables."""
 
 
 class _Lock:
@@ -70,6 +74,8 @@ class Classifier(base.MiniBatchClassifier):
         self._core: _core.Learner | None = None
         self._table: Learner | None = None
         self._columns: dict[Any, int] = {}
+        self._holes: dict[Any, int] = {}
+        """How often the number of a known feature was missing."""
         binary = KINDS[self._learner_name]["classes"] == "two"
         self._classes: dict[Any, int] = {False: 0, True: 1} if binary else {}
 
@@ -82,7 +88,8 @@ class Classifier(base.MiniBatchClassifier):
 
         New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value: a known number far from 0 is its mean so far, and after 20 numbers the feature `name:missing` says that it is missing.
+        Keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
@@ -108,8 +115,33 @@ class Classifier(base.MiniBatchClassifier):
                 return
             x = self._flat(x)
             core, label = self._prepared(y, x)
-            _core.learn_mapping(core, self._columns, x, label, w)
+            holes = self._missing(x)
+            _core.learn_mapping(core, self._columns, self._marked(x, holes, begins=True), label, w)
             self._classes.setdefault(y, label)
+            for name in holes:
+                self._holes[name] = self._holes.get(name, 0) + 1
+
+    def _missing(self, x: dict[Any, Any]) -> list[Any]:
+        """The known features whose numbers a row lacks; none for a classifier of an earlier version, which goes on without marks."""
+        values = x.values()
+        # Two loops in C: this is done for every row.
+        if not hasattr(self, "_holes") or (None not in values and all(map(operator.eq, values, values))):
+            return []
+        return [name for name, value in x.items() if name in self._columns and _arrays.is_missing(value)]
+
+    def _marked(self, x: dict[Any, Any], holes: list[Any], begins: bool) -> dict[Any, Any]:
+        """The row with a feature `name:missing` of value 1 for each of the features `holes` that has one. With `begins`, one begins where
+        the mean, and not 0, stands for missing numbers, and there have been `FEW` others."""
+        if not holes:
+            return x
+        marks = {name: f"{name}:missing" for name in holes}
+        told = (mark for name, mark in marks.items() if mark in self._columns or (begins and self._may_begin(name)))
+        return {**dict.fromkeys(told, 1.0), **x}
+
+    def _may_begin(self, name: Any) -> bool:
+        """Whether a feature begins that says that the number of the feature `name` is missing."""
+        numbers = 0 if self._core is None else self._core.rounds - self._holes.get(name, 0)
+        return self._core is not None and numbers >= FEW and self._core.stand_ins()[self._columns[name]] != 0.0
 
     def _is_missing(self, y: Any) -> bool:
         """Whether a label is missing: there is none, or it is a word for that and no class so far. A mark such as `?` is a class where
@@ -235,7 +267,9 @@ class Classifier(base.MiniBatchClassifier):
                 found, misfits = _core.predict_table(self._core, table.given(), False)
                 _tables.tell(misfits, 2)
                 return self._named(found[0].tolist())
-            return self._named(_core.predict_mapping(self._core, self._columns, self._flat(x), False))
+            x = self._flat(x)
+            x = self._marked(x, self._missing(x), begins=False)
+            return self._named(_core.predict_mapping(self._core, self._columns, x, False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
         named = dict(zip(self._classes, probabilities, strict=False))
@@ -275,12 +309,15 @@ class Classifier(base.MiniBatchClassifier):
             self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
             return
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
+        holes = dict(getattr(self, "_holes", {}))
         before = (None if self._core is None else self._core.copy(), dict(self._columns), dict(self._classes))
         try:
             for at, (row, label, weight) in enumerate(zip(X.itertuples(index=False, name=None), y, weights, strict=True)):
                 self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
         except (ValueError, TypeError) as why:
             self._core, self._columns, self._classes = before
+            if hasattr(self, "_holes"):
+                self._holes = holes
             why.add_note(f"This is row {at}; no row of the table was learnt.")
             raise
 
@@ -409,7 +446,8 @@ class WeightedClassifier(Classifier):
 
         New features and classes are added as if they had always existed; features that are not there count as 0 (before scaling).
         A text is the category `name=text`, a date or time has the features that it has in a table, None (NaN, NA) is a missing
-        value, in place of which a known number is its mean so far; keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
+        value: a known number far from 0 is its mean so far, and after 20 numbers the feature `name:missing` says that it is missing.
+        Keys of nested dictionaries are named by path, `user.age`, and each text in a list is a category.
 
         Parameters
         ----------
