@@ -252,7 +252,8 @@ async fn times(handle: &Handle) -> Result<[String; 2], Refusal> {
 
 /// GET logs/properties.
 pub(super) async fn log_properties(ask: Ask) -> Answered {
-    let [first, last] = times(&ask.open(Right::Read).await?).await?;
+    let handle = ask.open(Right::Read).await?;
+    let [first, last] = times(&handle).await?;
     let range = json!({"from": first, "to": last});
     Ok(answered(StatusCode::OK, &json!({"dateRange": range, "startTime": first, "endTime": last})))
 }
@@ -290,6 +291,7 @@ pub(super) async fn reset_model(ask: Ask) -> Answered {
 
 /// GET model/properties.
 pub(super) async fn model_properties(ask: Ask) -> Answered {
-    let [first, last] = times(&ask.open(Right::Read).await?).await?;
+    let handle = ask.open(Right::Read).await?;
+    let [first, last] = times(&handle).await?;
     Ok(answered(StatusCode::OK, &json!({"creationTime": first, "lastModifiedTime": last})))
 }
