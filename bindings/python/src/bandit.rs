@@ -43,7 +43,7 @@ use crate::learner::how_of;
 use crate::learner::table::roles_of;
 use crate::log::Log;
 use crate::making::{asked, called, scaling};
-use crate::offered::{PyCosts, PyRound, block};
+use crate::offered::{PyCosts, PyRound, Round, block};
 use crate::record::{Ran, Record};
 use crate::shared::Shared;
 use crate::signals::Signals;
@@ -228,17 +228,8 @@ impl Bandit {
     fn look(&self, py: Python<'_>, round: PyRound<'_>, scores: bool) -> PyResult<Vec<f64>> {
         let round = round.borrow()?;
         Ok(self.inner.read(py, |inner| -> Done<Vec<f64>> {
-            let Inner { learner, encoder, schema, play, .. } = inner;
-            let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
-            round.fill(learner.as_ref(), encoder, schema, &mut row)?;
-            let mut wanted = round.example(encoder, &row, &mut example)?;
-            let mut offered = wanted.clone();
-            offered.sort_unstable();
-            if wanted.is_empty() {
-                wanted = (0..learner.problem().classes as u32).collect();
-            }
-            look(learner.as_ref(), example.features(), &offered, &mut decision)?;
-            play.mix_in(&mut decision);
+            let Seen { mut decision, wanted, .. } = inner.seen(&round)?;
+            inner.play.mix_in(&mut decision);
             // As when a label is played: sums of shares may exceed 1 by a rounding.
             decision.distribution.iter_mut().for_each(|p| *p = p.min(1.0));
             let found = if scores { decision.scores } else { decision.distribution };
@@ -494,6 +485,32 @@ fn look(learner: &dyn BanditModel, x: Features<'_>, offered: &[u32], out: &mut D
         return Err(RunError::NotFinite(learner.rounds() + 1).into());
     }
     Ok(())
+}
+
+/// A round that is looked at, and not learnt.
+struct Seen {
+    example: Example,
+    decision: Decision,
+    /// The numbers of the labels on offer, in their order.
+    wanted: Vec<u32>,
+    /// The same, ascending; none if all labels are on offer.
+    offered: Vec<u32>,
+}
+
+impl Inner {
+    /// The learner's decision in a round, not yet drawn. Nothing changes.
+    fn seen(&self, round: &Round<'_>) -> Done<Seen> {
+        let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
+        round.fill(self.learner.as_ref(), &self.encoder, &self.schema, &mut row)?;
+        let mut wanted = round.example(&self.encoder, &row, &mut example)?;
+        let mut offered = wanted.clone();
+        offered.sort_unstable();
+        if wanted.is_empty() {
+            wanted = (0..self.learner.problem().classes as u32).collect();
+        }
+        look(self.learner.as_ref(), example.features(), &offered, &mut decision)?;
+        Ok(Seen { example, decision, wanted, offered })
+    }
 }
 
 impl Bandit {

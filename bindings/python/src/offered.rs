@@ -71,6 +71,20 @@ pub(crate) fn block(schema: &Schema) -> Option<u32> {
     }
 }
 
+/// Refuses a label that is on offer twice.
+fn check_once(mut names: Vec<&str>) -> Done<()> {
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::Value(format!("the label {:?} is on offer twice", pair[0]))),
+        None => Ok(()),
+    }
+}
+
+/// The features of labels, by the keys of their names.
+fn by_key(labels: &[(String, Described)]) -> Vec<(u64, Described)> {
+    labels.iter().map(|(name, own)| (key(name), own.clone())).collect()
+}
+
 impl Round<'_> {
     /// Fills the round into `row`; checks everything that could be wrong with it.
     pub(crate) fn fill(
@@ -96,11 +110,7 @@ impl Round<'_> {
                     }
                     row.push_offered(name);
                 }
-                let mut names: Vec<&str> = row.offered().iter().map(|label| &*label.text).collect();
-                names.sort_unstable();
-                if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                    return wrong(format!("the label {:?} is on offer twice", pair[0]));
-                }
+                check_once(row.offered().iter().map(|label| &*label.text).collect())?;
                 let name = learner.about().name;
                 if !registry::find(name)?.decides_among() {
                     return wrong(format!("{name} cannot play some of its labels only; {} can", deciding()));
@@ -116,15 +126,9 @@ impl Round<'_> {
                     ));
                 }
                 // Labels without a name are told apart by their features alone.
-                let mut names: Vec<&String> = labels.iter().map(|(name, _)| name).collect();
-                names.retain(|name| !name.is_empty());
-                names.sort_unstable();
-                if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-                    return wrong(format!("the label {:?} is on offer twice", pair[0]));
-                }
-                let described: Vec<(u64, Described)> =
-                    labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
-                fill_round(context, &described, width, row)?;
+                let names = labels.iter().map(|(name, _)| name.as_str());
+                check_once(names.filter(|name| !name.is_empty()).collect())?;
+                fill_round(context, &by_key(labels), width, row)?;
                 for position in 0..labels.len() {
                     row.push_offered(&position.to_string());
                 }
@@ -144,10 +148,7 @@ impl Round<'_> {
     pub(crate) fn described(&self) -> Option<DescribedRound> {
         match self {
             Self::Row(..) => None,
-            Self::Offer(context, labels) => {
-                let labels = labels.iter().map(|(name, own)| (key(name), own.clone())).collect();
-                Some(DescribedRound::new((*context).clone(), labels))
-            }
+            Self::Offer(context, labels) => Some(DescribedRound::new((*context).clone(), by_key(labels))),
         }
     }
 

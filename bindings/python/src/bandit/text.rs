@@ -8,13 +8,13 @@ use noregret_stream::encode::Example;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::watch::explain::{Explainer, Explanation};
-use noregret_stream::{Columns, Names, Row};
+use noregret_stream::{Columns, Names};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::logged::LEAST_PROBABILITY;
 use super::state::Inner;
-use super::{Bandit, look};
+use super::{Bandit, Seen, look};
 use crate::arrays::{ArrayReader, PyRows, PyTargets};
 use crate::error::{Done, Failure};
 use crate::learner::explain::{Explained, into_python};
@@ -111,15 +111,7 @@ pub(crate) fn explain_round<'py>(
     let round = round.borrow()?;
     let found = bandit.inner.read(py, |inner| -> Done<Explanation> {
         let Inner { learner, encoder, schema, .. } = inner;
-        let (mut row, mut example, mut decision) = (Row::new(), Example::default(), Decision::default());
-        round.fill(learner.as_ref(), encoder, schema, &mut row)?;
-        let mut wanted = round.example(encoder, &row, &mut example)?;
-        let mut offered = wanted.clone();
-        offered.sort_unstable();
-        if wanted.is_empty() {
-            wanted = (0..learner.problem().classes as u32).collect();
-        }
-        look(learner.as_ref(), example.features(), &offered, &mut decision)?;
+        let Seen { example, mut decision, wanted, offered } = inner.seen(&round)?;
         let predict = |x: Features<'_>, out: &mut Prediction| {
             learner.decide(x, Some(offered.as_slice()).filter(|some| !some.is_empty()), &mut decision);
             out.scores.clear();
