@@ -16,12 +16,13 @@ use noregret_stream::evaluate::{
 };
 use noregret_stream::save::Frozen;
 use noregret_stream::{Format, Missing, ReadOptions, Schema};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 
 use crate::bandit::Bandit;
 use crate::error::{Done, Failure, text_of};
 use crate::learner::Learner;
+use crate::offered::PyCosts;
 
 /// The policy to evaluate, from Python.
 #[derive(FromPyObject)]
@@ -52,13 +53,13 @@ pub(crate) fn evaluate_log(
     on_bad_row: &str,
     most_waiting: usize,
     columns: [Option<String>; 4],
-    costs: Option<[f64; 2]>,
-    rewards: Option<[f64; 2]>,
+    costs: Option<PyCosts>,
+    rewards: Option<PyCosts>,
     roles: [Vec<String>; 5],
     not_missing: Vec<String>,
     rows: bool,
 ) -> PyResult<String> {
-    let range = |given: Option<[f64; 2]>| given.map(Costs::try_from).transpose().map_err(Failure::from);
+    let range = |given: Option<PyCosts>| given.map(PyCosts::parsed).transpose().map_err(Failure::from);
     let (costs, rewards) = (range(costs)?, range(rewards)?);
     let mut named = Vec::with_capacity(policies.len());
     for policy in policies {
@@ -214,6 +215,18 @@ pub(crate) fn evaluate_arrays<'py>(
     };
     let evaluation = py.detach(|| arrays.evaluate(clip, confidence)).map_err(Failure::from)?;
     Ok(json(&evaluation))
+}
+
+/// Rewards in a range written as `0..15`, as numbers from 0 to 1; and what to say if some were clipped.
+#[pyfunction]
+pub(crate) fn shares_of<'py>(
+    py: Python<'py>,
+    rewards: PyReadonlyArray1<'py, f64>,
+    range: &str,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Option<String>)> {
+    let range = range.parse::<Costs>().map_err(Failure::from)?;
+    let (shares, remark) = range.rising_all(rewards.as_slice()?).map_err(Failure::from)?;
+    Ok((PyArray1::from_vec(py, shares), remark.map(|remark| remark.to_string())))
 }
 
 /// The probabilities of the played labels, or of all.

@@ -80,6 +80,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learner::table::classes_of, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluation::shares_of, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::page, module)?)?;
     module.add_function(wrap_pyfunction!(survey::survey, module)?)?;
     module.add_function(wrap_pyfunction!(survey::settled, module)?)?;

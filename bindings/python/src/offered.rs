@@ -6,7 +6,7 @@ use noregret::bandit::offers::key;
 use noregret::registry::{self, ALGORITHMS};
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::{Described, DescribedRound, Offers, Row, Schema, fill_round};
+use noregret_stream::{Described, DescribedRound, Fault, Offers, Row, Schema, fill_round};
 use pyo3::prelude::*;
 
 use crate::arrays::{PyRows, Rows, fill, look_at};
@@ -38,7 +38,7 @@ impl PyRound<'_> {
     }
 }
 
-/// What labels may cost, from Python: a pair, or a text such as `0..10`.
+/// A range of costs or rewards, from Python: a pair, or a text such as `0..10`.
 #[derive(FromPyObject)]
 pub(crate) enum PyCosts {
     #[pyo3(transparent)]
@@ -49,11 +49,14 @@ pub(crate) enum PyCosts {
 
 impl PyCosts {
     pub(crate) fn range(self) -> Done<Costs> {
-        let range = match self {
+        self.parsed().map_err(|what| Failure::Value(format!("costs: {what}")))
+    }
+
+    pub(crate) fn parsed(self) -> Result<Costs, Fault> {
+        match self {
             Self::Text(text) => text.parse(),
             Self::Pair(pair) => Costs::try_from(pair),
-        };
-        range.map_err(|what| Failure::Value(format!("costs: {what}")))
+        }
     }
 }
 

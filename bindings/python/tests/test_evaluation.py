@@ -308,6 +308,12 @@ def test_the_range_of_rewards_and_what_columns_are(tmp_path):
     assert any("no reward is" in warning for warning in seen.warnings)
     assert not any("no reward is" in warning for warning in stated.warnings)
     assert 15 * stated.estimates["ips"].value == pytest.approx(seen.estimates["ips"].value)
+    clipped = evaluate(path, "uniform", rewards="0..5:clip")
+    assert clipped.estimates["ips"].value == pytest.approx(seen.estimates["ips"].value / 10)
+    said = f"{sum(right == played)} of 400 rewards outside of 0..5, the farthest 10, count as the nearest end"
+    assert [warning for warning in clipped.warnings if said in warning] != [], clipped.warnings
+    with pytest.raises(ValueError, match="0..5:clip as the range counts it as the nearest end"):
+        evaluate(path, "uniform", rewards=(0, 5))
     worth = [evaluate(path, "learner:squarecb", rewards=(0, 15), drop=drop).estimates["ips"].value for drop in ([], ["side"])]
     assert worth[0] > worth[1] + 0.1, worth
     with pytest.raises(ValueError, match="sude"):

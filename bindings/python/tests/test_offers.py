@@ -162,9 +162,31 @@ def test_costs_are_rewards_in_their_range(tmp_path):
     with pytest.raises(TypeError, match="either correct"):
         costly.feedback(decision.id, reward=1, cost=1)
     assert costly.waiting == [decision.id]
-    for wrong, error in [((3, 3), ValueError), ("a..b", ValueError), ("3", ValueError), (7, TypeError), ((1, 2, 3), TypeError)]:
+    clipping = Bandit("squarecb", costs="0..10:clip", **ours)
+    for cost, end in [(822, 10), (-1, 0)]:
+        capped = clipping.copy()
+        for bandit, paid in [(clipping, cost), (capped, end)]:
+            bandit.feedback(bandit.decide([1.0]).id, cost=paid)
+        np.testing.assert_array_equal(clipping.scores([1.0]), capped.scores([1.0]))
+    clipping.save(tmp_path / "clipping")
+    again = Bandit.load(tmp_path / "clipping")
+    again.feedback(again.decide([1.0]).id, cost=11)
+    for wrong, error in [((3, 3), ValueError), ("0..10:cap", ValueError), ("a..b", ValueError), ("3", ValueError), (7, TypeError), ((1, 2, 3), TypeError)]:
         with pytest.raises(error, match="costs"):
             Bandit("squarecb", costs=wrong, **ours)
+
+
+def test_rewards_of_a_log_may_be_clipped():
+    x, played = np.arange(12.0)[:, None], np.array(["a", "b"] * 6)
+    revenue = np.array([0, 5, 99, 2] * 3)
+    capped, clipped = (Bandit("squarecb", features=1, labels=["a", "b"]) for _ in range(2))
+    capped.learn(x, played, np.minimum(revenue, 5), np.full(12, 0.5), between=(0, 5))
+    with pytest.warns(UserWarning, match="^3 of 12 rewards outside of 0..5, the farthest 99, count as the nearest end"):
+        clipped.learn(x, played, revenue, np.full(12, 0.5), between="0..5:clip")
+    np.testing.assert_array_equal(capped.scores(x), clipped.scores(x))
+    with pytest.raises(ValueError, match=r"^rewards\[2\]: the reward is 99; a number from 0 to 5 was needed"):
+        clipped.learn(x, played, revenue, np.full(12, 0.5), between="0..5")
+    assert clipped.rounds == 12
 
 
 def test_as_the_command_line(tmp_path):

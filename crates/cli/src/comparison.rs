@@ -161,6 +161,10 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
         writeln!(out, "{one}")?;
     }
     let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows()).max();
+    let mut encodings = comparison.feed.encodings.iter();
+    if let Some(remark) = encodings.find_map(|encoding| encoding.encoder.clipped_costs()) {
+        note(format_args!("{remark}"));
+    }
     if let Some(rows @ 1..) = large {
         note(format_args!("{} beyond a learner's radius", counted_past(rows, "row")));
     }

@@ -42,7 +42,7 @@ class Bandit(Rounds):
         0 any policy can be evaluated.
     costs
         What labels may cost: a pair `(least, most)`, or a text such as `"0..10"`, as of `noregret run --costs`. The
-        least cost is the reward 1, the largest is 0.
+        least cost is the reward 1, the largest is 0. With `"0..10:clip"` a cost outside counts as the nearest end.
     seed
         Seed of the played labels and of the learner's randomness.
     features
@@ -460,7 +460,7 @@ class Bandit(Rounds):
         probabilities: Any,
         offered: Sequence[Sequence[Any]] | None = None,
         *,
-        between: tuple[float, float] = (0, 1),
+        between: tuple[float, float] | str = (0, 1),
     ) -> None:
         """Learns rounds in which another policy has played: a warm start.
 
@@ -484,7 +484,7 @@ class Bandit(Rounds):
         offered
             The labels on offer in each round, if not all were; for `Bandit("offers")` as in `decide`.
         between
-            The worst and the best of `rewards`: `(0, 15)` for revenues up to 15, `(15, 0)` for costs up to 15.
+            The worst and the best of `rewards`: `(0, 15)` for revenues up to 15, `(15, 0)` for costs up to 15; `"0..15:clip"` caps them.
 
         Raises ValueError or TypeError for invalid rounds, with their number from 0; then nothing is learnt. Raises
         KeyboardInterrupt between two rounds; the rounds before are learnt, and `rounds` counts them.

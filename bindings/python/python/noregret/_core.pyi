@@ -91,12 +91,13 @@ def evaluate_log(
     on_bad_row: str,
     most_waiting: int,
     columns: Sequence[str | None],
-    costs: tuple[float, float] | None,
-    rewards: tuple[float, float] | None,
+    costs: tuple[float, float] | str | None,
+    rewards: tuple[float, float] | str | None,
     roles: Sequence[list[str]],
     not_missing: list[str],
     rows: bool,
 ) -> str: ...
+def shares_of(rewards: Floats, range: str) -> tuple[Floats, str | None]: ...
 def evaluate_arrays(
     labels: Ints,
     rewards: Floats,

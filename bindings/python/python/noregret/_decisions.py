@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -57,8 +58,13 @@ class DecisionLog:
         return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
 
 
-def shares(rewards: Floats, between: tuple[float, float]) -> Floats:
+def shares(rewards: Floats, between: tuple[float, float] | str) -> Floats:
     """Rewards between the worst and the best as numbers from 0 to 1."""
+    if isinstance(between, str):
+        found, remark = _core.shares_of(np.ascontiguousarray(rewards, dtype=np.float64), between)
+        if remark is not None:
+            warnings.warn(remark, stacklevel=3)
+        return found
     if between == (0, 1):
         return rewards
     worst, best = between

@@ -81,8 +81,8 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = BANDITS)]
     pub(crate) exploration_floor: f64,
     /// Under bandit feedback, what labels may cost, as in 0..10: costs in the data become rewards from 1,
-    /// for the least, to 0. The range is part of the model. In a log of another program, the column of the
-    /// reward has costs [default: 0..1]
+    /// for the least, to 0; with 0..10:clip, one outside counts as the nearest end. The range is part of the
+    /// model. In a log of another program, the column of the reward has costs [default: 0..1]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, help_heading = BANDITS)]
     pub(crate) costs: Option<Costs>,
     /// Number of rounds of windowed scores

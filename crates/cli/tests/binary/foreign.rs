@@ -297,6 +297,56 @@ fn rewards_of_a_log_become_costs_of_the_model() {
     assert!((0.55..0.72).contains(&rate), "{rate}");
 }
 
+/// A range that clips takes what is outside of it as its nearest end, and says how often that was.
+#[test]
+fn rewards_outside_of_a_range_that_clips_count_as_its_end() {
+    let log = |most: usize| {
+        let row = |t: usize| {
+            let reward = if t == 30 { 900 } else { t % 3 };
+            format!("{},{},0.5,{}\n", t % 5, ["a", "b"][t % 2], reward.min(most))
+        };
+        "h,label,probability,reward\n".to_owned() + &(0..60).map(row).collect::<String>()
+    };
+    let folder = Folder::with("log.csv", log(1000));
+    folder.write("capped.csv", log(2));
+    let told = "noregret: 1 of 60 rewards outside of 0..2, the farthest 900, count as the nearest end: every figure is about rewards so clipped";
+    let evaluate = "evaluate FILE --policy uniform --rewards 0..2";
+    let run =
+        "run FILE --feedback bandit --probability probability --learner squarecb --quiet --rewards 0..2";
+    for command in [evaluate, run] {
+        folder.run(&command.replace("FILE", "log.csv")).failed(
+            2,
+            "log.csv:32: the reward is 900; a number from 0 to 2 was needed; 0..2:clip as the range counts it as the nearest end",
+        );
+    }
+    let [clipped, capped] = [("log.csv", ":clip"), ("capped.csv", "")].map(|(file, clip)| {
+        let evaluated = folder.run(&format!("{}{clip}", evaluate.replace("FILE", file))).succeeded();
+        let ran = folder.run(&format!("{}{clip} --json", run.replace("FILE", file))).succeeded();
+        (evaluated.stdout.clone(), ran.summary()["error_rate"].clone(), evaluated.stderr + &ran.stderr)
+    });
+    assert_eq!((clipped.0, clipped.1), (capped.0, capped.1));
+    assert_eq!(clipped.2.matches(told).count(), 2, "once each: {}", clipped.2);
+    assert!(!capped.2.contains("outside of"), "{}", capped.2);
+    // The range is part of a model, which needs no option then.
+    let costs = |t: usize| format!("a:{} b:{} | age:{}\n", 10 * (t % 2), 10 - 10 * (t % 2), t % 9);
+    folder.write("costs.vw", (0..60).map(costs).collect::<String>());
+    for options in ["--feedback bandit --learner squarecb --costs 0..5:clip --save m", "--load m"] {
+        let said = folder.run(&format!("run costs.vw --quiet {options}")).succeeded().stderr;
+        let told = "60 of 120 costs outside of 0..5, the farthest 10, count as the nearest end";
+        assert!(said.contains(told), "{options}: {said}");
+    }
+}
+
+/// What a column does not hold is said once.
+#[test]
+fn an_odd_cell_of_a_log_is_told_once() {
+    let row = |t: usize| format!("{},{},0.5,1\n", if t == 30 { "old" } else { "31" }, ["a", "b"][t % 2]);
+    let text = "age,label,probability,reward\n".to_owned() + &(0..60).map(row).collect::<String>();
+    let folder = Folder::with("log.csv", text);
+    let said = folder.run("evaluate log.csv --policy uniform --numeric age").succeeded().stderr;
+    assert_eq!(said.matches("1 cell is no number").count(), 1, "{said}");
+}
+
 /// The text "1" is not the number 1; names in a list of words are what the played label is.
 #[test]
 fn a_text_beside_a_number_of_the_same_writing_is_refused() {

@@ -93,6 +93,29 @@ fn the_log_makes_the_model() {
     assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
 }
 
+/// With a range that clips, a cost outside of it counts as its nearest end, in the log's replay, too.
+#[test]
+fn costs_may_be_clipped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let params = json!({"features": 4, "seed": 3, "costs": "0..10:clip"});
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "params": params});
+    service.put("/v1/models/costly", &spec).ok(201);
+    for cost in [-3.0, 2.5, 822.0] {
+        let id = service.post("/v1/models/costly/decide", &json!({"x": {}})).ok(200)["id"].clone();
+        service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": cost})).ok(200);
+        service.stop();
+        service = Service::start(folder.path());
+    }
+    let log = String::from_utf8(service.get("/v1/models/costly/log").bytes).expect("text");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["encoding"]["costs"], "0..10:clip");
+    let rewards: Vec<f64> = lines.iter().filter_map(|line| line["reward"].as_f64()).collect();
+    assert_eq!(rewards, [1.0, 0.75, 0.0]);
+    let model = Archive::from_bytes(&service.get("/v1/models/costly/model").bytes).expect("a model file");
+    assert_eq!(replayed(log.into_bytes(), None).digest(), model.digest());
+}
+
 /// Costs in the model's range are rewards: in what is learnt, in the log and its replay, repeated, and after
 /// a shadow took over.
 #[test]

@@ -4,6 +4,7 @@
 
 use noregret::hand_on;
 
+use crate::encode::costs::{Clipped, Costs};
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
@@ -28,7 +29,12 @@ impl Keys {
                 Ok(reward) => reward.value(),
                 Err(_) => return refused(&cost, format!("a number in the range of costs, {costs},")),
             },
-            (None, Some(rewards), Earned::Number(reward)) => rewards.rising(reward)?.value(),
+            (None, Some(rewards), Earned::Number(reward)) => match rewards.rising(reward) {
+                Ok(reward) => reward.value(),
+                Err(what) => {
+                    return Err(fault!("{what}; {rewards}:clip as the range counts it as the nearest end"));
+                }
+            },
             (None, None, Earned::Number(reward)) => reward,
             (Some(costs), _, Earned::Truth(truth)) => {
                 return refused(&truth, format!("a number in the range of costs, {costs},"));
@@ -50,14 +56,21 @@ pub(crate) struct PlayedRows {
     keys: Keys,
     missing: Missing,
     name: String,
+    clipped: Clipped,
 }
 
 impl PlayedRows {
     pub(crate) fn new(inside: Box<dyn Reader>, keys: Keys, missing: Missing, name: &str) -> Self {
-        Self { inside, keys, missing, name: name.to_owned() }
+        Self { inside, keys, missing, name: name.to_owned(), clipped: Clipped::default() }
     }
 
-    fn decide(&self, row: &mut Row) -> Result<(), Fault> {
+    /// The range of what labels earn, and what it is called.
+    fn range(&self) -> Option<(Costs, &'static str)> {
+        let costs = self.keys.costs.map(|costs| (costs, "costs"));
+        costs.or_else(|| Some((self.keys.rewards?, "rewards")))
+    }
+
+    fn decide(&mut self, row: &mut Row) -> Result<(), Fault> {
         let Keys { decision, probability, .. } = &self.keys;
         let absent = |key: &String| format!("has no {}", shown(&**key));
         let (label, of) = match row.label() {
@@ -77,6 +90,9 @@ impl PlayedRows {
         let p = p.ok_or_else(|| absent(probability))?;
         check_probability(p).map_err(|what| fault!("the label {} {what}", shown(&*label)))?;
         let cost = earned.map(|earned| self.keys.cost(earned)).transpose()?;
+        if let (Some((range, _)), Some(Earned::Number(number))) = (self.range(), earned) {
+            self.clipped.count(range, number);
+        }
         row.unlabel();
         row.push_cost_as(&label, of, cost, Some(p));
         Ok(())
@@ -96,6 +112,11 @@ impl Reader for PlayedRows {
             return Err(ReadError::new(&self.name, line, ReadErrorKind::Row(what.into())));
         }
         Ok(true)
+    }
+
+    fn odd_cells(&self) -> Vec<Remark> {
+        let clipped = self.range().and_then(|(range, numbers)| self.clipped.remark(numbers, range));
+        self.inside.odd_cells().into_iter().chain(clipped).collect()
     }
 
     /// The columns of the decision are left out of what the model reads later.
@@ -123,7 +144,6 @@ impl Reader for PlayedRows {
         fn take_back(&mut self);
         fn dropped_features(&self) -> u64;
         fn absent(&self) -> Vec<u32>;
-        fn odd_cells(&self) -> Vec<Remark>;
         fn position(&self) -> u64;
         fn size(&self) -> Option<u64>;
         fn notes(&self) -> Vec<String>;
@@ -133,7 +153,6 @@ impl Reader for PlayedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::costs::Costs;
     use crate::read::open::from_read;
     use crate::read::options::ReadOptions;
     use crate::testing::{by_line, read_all};
@@ -221,11 +240,16 @@ mod tests {
         assert_eq!(rewards[0], "1 b:0.5:1*1 of ");
         let wanted = "a.ndjson:2: \"click\" is true; a number in the range of rewards, 0..10, was needed";
         assert_eq!(rewards[1], wanted);
-        assert_eq!(rewards[2], "a.ndjson:3: the reward is 11; a number from 0 to 10 was needed");
+        assert_eq!(
+            rewards[2],
+            "a.ndjson:3: the reward is 11; a number from 0 to 10 was needed; 0..10:clip as the range counts it as the nearest end"
+        );
         assert_eq!(rewards[3], "4 b:-:1*1 of ");
         let costs = rows("a.ndjson", &(line("5") + &line("11")), Keys { costs: range, ..all() });
         assert_eq!(costs[0], "1 b:0.5:1*1 of ");
         assert_eq!(costs[1], wanted.replace("true", "11").replace("rewards", "costs"));
+        let clipping = Keys { rewards: range.map(Costs::clipping), ..all() };
+        assert_eq!(rows("a.ndjson", &line("11"), clipping), ["1 b:0:1*1 of "]);
         // Costs of the rows in another range, as a model has it.
         let into = Costs::new(-4.0, 0.0).expect("a range");
         assert_eq!(rows("a.ndjson", &line("1"), Keys { into, ..all() }), ["1 b:-4:1*1 of "]);

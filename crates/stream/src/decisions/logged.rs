@@ -11,7 +11,7 @@ use crate::decisions::line::reward_of_others;
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
 use crate::decisions::reader::LogReader;
-use crate::encode::costs::Costs;
+use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::{TWO_PLAYED, offered_twice};
 use crate::evaluate::off_policy::check_probability;
@@ -51,6 +51,7 @@ struct CostRows {
     name: String,
     /// The range of costs, if rewards are from 0 to 1.
     costs: Option<Costs>,
+    clipped: Clipped,
     /// Whether an action with a probability and no cost is a decision that was never answered.
     unanswered: bool,
     /// Rows without a label.
@@ -239,6 +240,7 @@ impl Logged {
             labels: Labels::default(),
             name: path.to_owned(),
             costs,
+            clipped: Clipped::default(),
             unanswered: options.logged.is_some(),
             unlabelled: 0,
             last: (0, 0),
@@ -255,14 +257,17 @@ impl Logged {
     }
 
     /// Sentences about what was left out: an incomplete last line, see [`LogReader::torn`], and rows without
-    /// a label. Known after the last event.
+    /// a label; and about costs that were clipped. Those of [`Logged::left_out`] are not among them. Known
+    /// after the last event.
     pub fn remarks(&self) -> Vec<String> {
         match &self.log {
             Log::Events(log) => log.torn().map(str::to_owned).into_iter().chain(log.unread()).collect(),
             Log::Rows(rows) => {
                 let unlabelled = (rows.unlabelled > 0)
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
-                unlabelled.into_iter().chain(self.odd_cells(rows)).collect()
+                let clipped = rows.costs.and_then(|costs| rows.clipped.remark("costs", costs));
+                let odd = self.odd_cells(rows).filter(|_| !rows.unanswered);
+                unlabelled.into_iter().chain(odd).chain(clipped.map(|remark| remark.to_string())).collect()
             }
         }
     }
@@ -417,7 +422,11 @@ impl CostRows {
             return Err(fault!("the label {name:?} was played although it was not on offer"));
         }
         let reward = match (self.costs, cost) {
-            (Some(costs), Some(cost)) => Some(costs.reward(cost)?.value()),
+            (Some(costs), Some(cost)) => {
+                let reward = costs.reward(cost)?;
+                self.clipped.count(costs, cost);
+                Some(reward.value())
+            }
             (None, cost) => cost.map(|cost| 0.0 - cost),
             (Some(_), None) => None,
         };

@@ -3,7 +3,7 @@
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::pending::Pending;
 use crate::decisions::reader::LogReader;
-use crate::encode::costs::Costs;
+use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
@@ -12,6 +12,7 @@ use crate::read::format::Format;
 use crate::read::label::GivenLabel;
 use crate::read::options::{ReadOptions, Schema};
 use crate::read::reader::Reader;
+use crate::read::remark::Remark;
 use crate::read::row::Row;
 
 pub use crate::read::logs::LogUse;
@@ -42,6 +43,7 @@ pub struct LoggedRows {
     continues: bool,
     /// The size of the file.
     size: Option<u64>,
+    clipped: Clipped,
 }
 
 impl LoggedRows {
@@ -62,6 +64,7 @@ impl LoggedRows {
             schema: None,
             continues: false,
             size,
+            clipped: Clipped::default(),
         };
         let mut row = Row::new();
         let first = rows.log.next(&mut row);
@@ -100,12 +103,14 @@ impl LoggedRows {
     }
 
     /// The cost of a label that has earned `reward`.
-    fn cost(&self, reward: f64) -> Result<f64, ReadError> {
+    fn cost(&mut self, reward: f64) -> Result<f64, ReadError> {
         let (rewards, costs) = match self.how {
             LogUse::Learnt { rewards, costs } => (rewards, costs),
             LogUse::Refused | LogUse::Predicted => (None, Costs::default()),
         };
-        let reward = rewards.unwrap_or_default().rising(reward).map_err(|what| {
+        let range = rewards.unwrap_or_default();
+        self.clipped.count(range, reward);
+        let reward = range.rising(reward).map_err(|what| {
             let way_out = "; the option rewards states the range of the log's rewards, as in 0..15";
             self.log.error(format!("{what}{way_out}"))
         })?;
@@ -197,6 +202,11 @@ impl Reader for LoggedRows {
 
     fn columns(&self) -> &Columns {
         self.log.columns()
+    }
+
+    fn odd_cells(&self) -> Vec<Remark> {
+        let LogUse::Learnt { rewards: Some(rewards), .. } = self.how else { return vec![] };
+        self.clipped.remark("rewards", rewards).into_iter().collect()
     }
 
     fn dropped_features(&self) -> u64 {

@@ -10,7 +10,7 @@ use noregret::learner::{Accepts, Classes};
 
 use super::example::{Example, Logged, OwnedTruth};
 use crate::encode::class_weights::ClassWeights;
-use crate::encode::costs::Costs;
+use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_probability;
@@ -18,6 +18,7 @@ use crate::fault::{Fault, fault};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::number::LARGEST_NORM;
+use crate::read::remark::Remark;
 use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::table::amount;
 use crate::words::named;
@@ -81,6 +82,8 @@ pub struct Encoder {
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
     /// learner that needs the true label.
     costs: Option<Costs>,
+    /// The costs of rows that it has clipped.
+    clipped: Clipped,
     /// Whether rows of decisions move the scaling when they are learnt, not when they are decided on.
     when_learnt: bool,
     /// The weights of classes.
@@ -292,7 +295,7 @@ impl Encoder {
 
     /// Sets the truth from a label of costs: the reward and the probability of the action that was played, or
     /// the rewards of all actions.
-    fn earned_of(&self, row: &Row, out: &mut Example) -> Result<(), Fault> {
+    fn earned_of(&mut self, row: &Row, out: &mut Example) -> Result<(), Fault> {
         let (RowLabel::Costs(actions), Some(costs)) = (row.label(), self.costs) else { return Ok(()) };
         let class = |one: &ActionCost| {
             let found = self.labels.find_as(&one.action, one.of);
@@ -309,6 +312,7 @@ impl Encoder {
                 return Err(fault!("the label {:?} was played although it was not on offer", one.action));
             }
             let reward = costs.reward(cost)?.value();
+            self.clipped.count(costs, cost);
             out.truth = OwnedTruth::Logged(Logged { label, probability, reward });
             return Ok(());
         }
@@ -329,8 +333,16 @@ impl Encoder {
                 out.distribution[class(one)?.index()] = costs.reward(cost)?.value();
             }
         }
+        for cost in actions.iter().filter_map(|one| one.cost) {
+            self.clipped.count(costs, cost);
+        }
         out.truth = OwnedTruth::Rewards;
         Ok(())
+    }
+
+    /// What to say of costs that were clipped, if any was.
+    pub fn clipped_costs(&self) -> Option<Remark> {
+        self.clipped.remark("costs", self.costs?)
     }
 
     /// The refusal of a label, if it is to be learnt with the way out.

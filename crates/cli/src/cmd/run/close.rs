@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
     /// Notes on bad rows and odd cells.
     fn say_what_was_odd(&self) {
         note_bad_rows(self.examples.bad_rows(), self.examples.first_bad_row());
-        for odd in self.examples.reader.odd_cells() {
+        for odd in self.examples.reader.odd_cells().into_iter().chain(self.examples.encoder.clipped_costs()) {
             note(format_args!("noregret: {odd}"));
         }
         if let Some(zeros) = self.examples.zeros() {

@@ -6,7 +6,7 @@ use noregret::learner::{Accepts, Classes};
 
 use super::{Encoder, LargeRow};
 use crate::encode::class_weights::ClassWeights;
-use crate::encode::costs::Costs;
+use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
 
@@ -29,6 +29,7 @@ impl Encoder {
             absent: vec![],
             fills_missing: false,
             costs: None,
+            clipped: Clipped::default(),
             when_learnt: false,
             class_weights: ClassWeights::default(),
         }
