@@ -91,10 +91,7 @@ fn miss(columns: &Columns, features: &Flat, row: &mut Row) {
     for name in features.missing() {
         match (columns.index_of(name), without_text(name)) {
             (Some(category), Some(_)) => row.push(category, 1.0),
-            (column, number) => {
-                let column = number.map_or(column, |number| columns.index_of(number));
-                column.into_iter().for_each(|column| row.miss(column));
-            }
+            (_, number) => columns.miss(number.unwrap_or(name), row),
         }
     }
 }

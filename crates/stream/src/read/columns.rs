@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -10,6 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::remark::Remark;
+use crate::read::row::Row;
+
+/// What is behind the name of a feature in the name of the one that says where its number is missing, in
+/// formats whose lines name their features: as missing numbers are written there, `age:missing`. No feature
+/// of such a line has a colon in its name.
+const MISSING: &str = ":missing";
 
 /// The identities of columns `0..count`. Saved with a model, so that features are mapped to the
 /// same columns.
@@ -62,6 +69,18 @@ impl Columns {
             }
             Columns::Named(names) => names.index_of(name),
             Columns::Hashed { bits } => Some(hash_name(name, *bits)),
+        }
+    }
+
+    /// Notes in a row that the number of the feature `name` is missing. A feature that says so is 1, if there
+    /// is one.
+    pub fn miss(&self, name: &str, row: &mut Row) {
+        self.index_of(name).into_iter().for_each(|column| row.miss(column));
+        if let Columns::Named(names) = self
+            && let Some(column) = names.index_of(&format!("{name}{MISSING}"))
+            && !row.indices().contains(&column)
+        {
+            row.push(column, 1.0);
         }
     }
 
@@ -336,16 +355,33 @@ impl ColumnMap {
         }
     }
 
-    /// Column of the feature numbered `number` as in the data, if it has one; nothing is added or counted.
-    pub(crate) fn known_number(&self, number: u64) -> Option<u32> {
-        match &self.columns {
-            Columns::Numbered { base, count } => {
-                let column = number.checked_sub(u64::from(*base))?;
-                u32::try_from(column).ok().filter(|column| column < count)
-            }
-            Columns::Named(names) => names.index_of(&number.to_string()),
-            Columns::Hashed { bits } => Some(hash_number(number, *bits)),
+    /// Makes features that say where the numbers of the features `names` are missing, before the first row
+    /// ([`Columns::miss`]). Numbered columns become columns with names, which are the numbers.
+    pub(crate) fn indicate<N: Display>(&mut self, names: &[N]) {
+        if names.is_empty() {
+            return;
         }
+        if let Columns::Numbered { count: 0, .. } = self.columns {
+            self.columns = Columns::Named(Names::default());
+        }
+        for name in names {
+            self.by_word(&format!("{name}{MISSING}"));
+        }
+        self.commit();
+    }
+
+    /// Notes in a row that the number of the feature numbered `number` as in the data is missing, as
+    /// [`Columns::miss`] does.
+    pub(crate) fn miss_number(&self, number: u64, row: &mut Row) {
+        let column = match &self.columns {
+            Columns::Numbered { base, count } => {
+                let column = number.checked_sub(u64::from(*base));
+                column.and_then(|column| u32::try_from(column).ok()).filter(|column| column < count)
+            }
+            Columns::Named(_) => return self.columns.miss(&number.to_string(), row),
+            Columns::Hashed { bits } => Some(hash_number(number, *bits)),
+        };
+        column.into_iter().for_each(|column| row.miss(column));
     }
 
     /// For numbered columns, if any are allowed: the number of the first, and the largest number of

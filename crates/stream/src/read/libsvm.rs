@@ -1,15 +1,16 @@
 //! LIBSVM sparse text: `label index:value index:value ...`, one example a line.
 //!
 //! The label is a number or text without blanks and colons; a line that begins with a pair is
-//! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number. Blank
-//! lines are skipped; a token that starts with `#` starts a comment. The index base is determined from the
-//! first [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an
-//! error.
+//! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number; where the
+//! first lines lack numbers far from 0, the feature `3:missing` says so, and columns have names. Blank lines
+//! are skipped; a token that starts with `#` starts a comment. The index base is determined from the first
+//! [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::holes::lacking;
 use crate::read::label::{LabelType, is_infinite};
 use crate::read::missing::Missing;
 use crate::read::number;
@@ -37,6 +38,8 @@ struct Libsvm {
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let saved = options.schema.as_ref().and_then(|schema| match schema.columns {
         Columns::Numbered { base, .. } => Some(base),
+        // Numbers as names: `0` may be one.
+        Columns::Named(_) if schema.format == Format::Libsvm => Some(0),
         _ => None,
     });
     let (base, how) = match (options.index_base, saved) {
@@ -52,14 +55,19 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let (base, hashed) = (u64::from(base), matches!(columns, Columns::Hashed { .. }));
     let missing = options.missing();
     let fresh = options.schema.is_none() && source.size().is_some();
+    let mut columns = ColumnMap::new(columns, options.most_columns());
     let (mut of_labels, mut notes) = (vec![], vec![]);
     if fresh {
         let peek = source.peek(BASE_LINES, 1)?;
         of_labels = marks(&peek, &missing);
         notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
+        if !hashed {
+            let (peek, missing) = (&peek, &missing);
+            columns.indicate(&lacking(|| peek.lines().filter_map(move |line| pairs(line, missing))));
+        }
     }
     let parser = Libsvm { base, hashed, how, missing, marks: of_labels, holes: vec![], notes };
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), parser))
+    Ok(LineReader::boxed(source, columns, parser))
 }
 
 /// The marks for a missing value that are classes here.
@@ -78,6 +86,20 @@ fn numbers(line: &[u8]) -> Vec<(&str, f64)> {
         Some((index, number::parse(value.as_bytes()).ok()?))
     };
     tokens.filter_map(pair).collect()
+}
+
+/// The pairs of a line, NaN for a missing number; none of a line without a row.
+fn pairs(line: &[u8], missing: &Missing) -> Option<Vec<(u64, f64)>> {
+    let tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
+    let mut tokens = tokens.take_while(|token| !token.starts_with(b"#")).peekable();
+    tokens.peek()?;
+    let pair = |token: &[u8]| {
+        let (index, value) = std::str::from_utf8(token).ok()?.split_once(':')?;
+        let number = number::parse(value.as_bytes()).ok();
+        let number = number.or_else(|| missing.is_cell(value.as_bytes()).then_some(f64::NAN))?;
+        (!number.is_infinite()).then_some((index.parse::<u64>().ok()?, number))
+    };
+    Some(tokens.filter_map(pair).collect())
 }
 
 fn has_index_zero(peek: &Peek<'_>) -> bool {
@@ -156,10 +178,7 @@ impl LineParser for Libsvm {
         }
         row.filled(filled, most > 0);
         columns.saw(count, dropped);
-        self.holes
-            .iter()
-            .filter_map(|index| columns.known_number(*index))
-            .for_each(|column| row.miss(column));
+        self.holes.iter().for_each(|index| columns.miss_number(*index, row));
         // Indices increase, but their hashes, or columns by name, need not.
         row.finish(Duplicates::Sum).map_err(|_| bad("features of one hash sum to infinity".into()))?;
         Ok(true)
@@ -177,7 +196,10 @@ impl LineParser for Libsvm {
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
         match columns {
             Columns::Hashed { bits } => vec![("features", format!("hashed into 2^{bits} columns"))],
-            _ => vec![("features", format!("numbered from {} ({})", self.base, self.how))],
+            Columns::Named(_) => vec![("features", "by number, some with one for missing ones".to_owned())],
+            Columns::Numbered { .. } => {
+                vec![("features", format!("numbered from {} ({})", self.base, self.how))]
+            }
         }
     }
 }
@@ -400,6 +422,38 @@ mod tests {
         let mut reader = open("1 4:1\n", &ReadOptions { room: 4, ..saved });
         reader.read(&mut row).unwrap();
         assert_eq!((row.indices(), reader.columns().count()), (&[3][..], 4));
+    }
+
+    /// The feature of number 1 lacks numbers far from 0, that of number 2 lacks others: the first one has a
+    /// feature that says so, in rows that a saved model reads, too.
+    #[test]
+    fn missing_numbers_far_from_0_have_a_feature() {
+        let cell = |hole: bool, value: u32| if hole { "nan".to_owned() } else { value.to_string() };
+        let line = |t: u32| format!("p 1:{} 2:{} 3:1\n", cell(t % 3 == 1, 50 + t % 7), cell(t % 4 == 2, 0));
+        let text = (0..40).map(line).collect::<String>();
+        let file = |text: &str, options: &ReadOptions| {
+            let input = Box::new(std::io::Cursor::new(text.to_owned()));
+            let source = Source::from_read(input, "a.svm", Some(text.len() as u64)).unwrap();
+            reader(source, options).unwrap()
+        };
+        let read = |reader: &mut dyn Reader, count: usize| {
+            let mut row = Row::new();
+            (0..count).for_each(|_| assert!(reader.read(&mut row).unwrap()));
+            let name = |column: &u32| reader.columns().name(*column).into_owned();
+            let missing: Vec<String> = row.missing().iter().map(name).collect();
+            let there: Vec<String> = row.indices().iter().map(name).collect();
+            (missing.join(" "), there.join(" "))
+        };
+        let mut first = file(&text, &ReadOptions::default());
+        assert_eq!(read(&mut *first, 2), ("1".to_owned(), "1:missing 3".to_owned()));
+        let saved = ReadOptions { schema: Some(first.schema()), ..ReadOptions::default() };
+        let later = "p 0:7 1:nan 2:5\n";
+        assert_eq!(read(&mut *file(later, &saved), 1), ("1".to_owned(), "1:missing 2".to_owned()));
+        // Hashes and files without such numbers are as before.
+        let hashed = ReadOptions { hash_bits: Some(4), ..ReadOptions::default() };
+        assert_eq!(file(&text, &hashed).columns(), &Columns::Hashed { bits: 4 });
+        let few = file(&text[..60], &ReadOptions::default());
+        assert_eq!(few.columns(), &Columns::Numbered { base: 1, count: 0 });
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod csv;
 mod decompress;
 pub(crate) mod error;
 pub(crate) mod format;
+mod holes;
 pub(crate) mod label;
 mod libsvm;
 pub(crate) mod live;

@@ -145,6 +145,15 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             "labels on offer have features of their own, which are hashed into blocks of columns already";
         return Err(ReadError::new(source.name(), 0, ReadErrorKind::Layout(what.to_owned())));
     }
+    let has_names = |schema: &Schema| matches!(schema.columns, Columns::Named(_));
+    if keys.shape == Shape::Array
+        && saved.is_some_and(|schema| schema.format == Format::Libsvm && has_names(schema))
+    {
+        return Err(source.file_error(
+            "has lists of numbers, but the saved model has features with names, which are LIBSVM's numbers, as some numbers were \
+             missing: objects name them, as in {\"x\": {\"1\": 0.5}}",
+        ));
+    }
     let numbered = keys.shape == Shape::Array || blocks.is_some();
     let speech = if numbered { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;

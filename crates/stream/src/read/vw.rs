@@ -9,7 +9,8 @@
 //! - A feature is called `namespace^feature`, in the nameless namespace just `feature`; without a
 //!   name it is numbered from 0 within its namespace. Its value is 1 if none is given, times the
 //!   scale of the namespace; a text value makes the feature `feature^text` of value 1, which is not
-//!   scaled. Equal features are summed. A word for a missing value, as `feature:NA`, is a missing number.
+//!   scaled. Equal features are summed. A word for a missing value, as `feature:NA`, is a missing number;
+//!   where the first lines lack numbers far from 0, the feature `feature:missing` says so.
 //! - Blank lines are skipped, as VW does for learners of single-line examples.
 //!
 //! With the option for labels on offer, a round may have several lines, see [`actions`].
@@ -29,6 +30,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::holes::lacking;
 use crate::read::label::{LabelType, is_infinite};
 use crate::read::missing::Missing;
 use crate::read::number;
@@ -149,14 +151,24 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
     let mut vw = Vw { missing: options.missing(), ..Vw::default() };
+    let hashed = matches!(columns, Columns::Hashed { .. });
+    let mut columns = ColumnMap::new(columns, options.most_columns());
     if fresh {
         let peek = source.peek(recognise::LINES, 1)?;
         vw.notes = note_tags(&peek).into_iter().chain(note_words(&peek)).collect();
         let peek = source.peek(LINES, 1)?;
         vw.notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
         vw.marks = marks(&peek, &vw.missing);
+        if !hashed {
+            let (peek, missing) = (&peek, &vw.missing);
+            let lines = || {
+                let mut reader = Vw { missing: missing.clone(), ..Vw::default() };
+                peek.lines().filter_map(move |line| reader.named(line))
+            };
+            columns.indicate(&lacking(lines));
+        }
     }
-    Ok(LineReader::boxed(source, ColumnMap::new(columns, options.most_columns()), vw))
+    Ok(LineReader::boxed(source, columns, vw))
 }
 
 impl LineParser for Vw {
@@ -171,7 +183,7 @@ impl LineParser for Vw {
         parse_head(head, row)?;
         self.features(rest, |name, value| {
             if value.is_nan() {
-                columns.columns().index_of(name).into_iter().for_each(|column| row.miss(column));
+                columns.columns().miss(name, row);
             } else if value != 0.0
                 && let Some(column) = columns.by_name(name)
             {
@@ -280,6 +292,20 @@ impl Vw {
             "features whose value is a word for a missing one, such as {first} ({count} in all), count as missing; the option \
              not-missing makes the word a text like others"
         )))
+    }
+
+    /// The features of a line with their values, NaN for a missing number and without zeros; none of a line
+    /// without features or with a wrong one.
+    fn named(&mut self, line: &[u8]) -> Option<Vec<(String, f64)>> {
+        let (_, features) = std::str::from_utf8(line).ok()?.split_once('|')?;
+        let mut named = vec![];
+        let keep = |name: &str, value: f64| {
+            if value != 0.0 {
+                named.push((name.to_owned(), value));
+            }
+        };
+        self.features(features, keep).ok()?;
+        Some(named)
     }
 
     /// Calls `each` with name and value of every feature behind the first bar, NaN for a missing number.

@@ -93,8 +93,9 @@ impl Sparse {
         let fault = |message: String| ReadErrorKind::Cell { noun: "column", column: name.clone(), message };
         if value.is_missing() {
             let is_number = matches!(kind, Kind::Numeric) && ![self.label, self.weight].contains(&Some(at));
-            let column = columns.columns().index_of(name).filter(|_| is_number && !self.drop.contains(&at));
-            column.into_iter().for_each(|column| row.miss(column));
+            if is_number && !self.drop.contains(&at) {
+                columns.columns().miss(name, row);
+            }
             return Ok(());
         }
         let text = &*value.text;

@@ -515,9 +515,7 @@ impl Object<'_> {
 
     /// The number of a feature is missing, if it is known.
     fn miss(&mut self) {
-        if let Some(column) = self.columns.columns().index_of(&self.scratch.key) {
-            self.row.miss(column);
-        }
+        self.columns.columns().miss(&self.scratch.key, self.row);
     }
 
     /// Calls `read` for the element at `position` of the list under the current key.

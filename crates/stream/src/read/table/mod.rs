@@ -30,7 +30,7 @@ pub(crate) use features::{Features, features};
 pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
 pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
-pub(crate) use roles::{Decided, decide};
+pub(crate) use roles::{Decided, FEW, decide};
 #[cfg(feature = "parquet")]
 pub(crate) use roles::{all_numbers, count_numbers, role_word};
 pub(crate) use sample::Sample;

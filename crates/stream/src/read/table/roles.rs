@@ -17,8 +17,8 @@ use crate::read::error::shown;
 use crate::read::label::truth;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
-/// Least number of cells for remarks on a column.
-const FEW: usize = 20;
+/// Least number of cells for remarks on a column, and for features that say what it lacks.
+pub(crate) const FEW: usize = 20;
 
 /// Share of distinct cells from which a column is an identifier.
 const DISTINCT: f64 = 0.95;

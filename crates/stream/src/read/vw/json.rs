@@ -212,7 +212,7 @@ impl Json {
                 features(context, &mut String::new(), &mut described)?;
                 for (name, value) in described {
                     if value.is_nan() {
-                        columns.columns().index_of(&name).into_iter().for_each(|column| row.miss(column));
+                        columns.columns().miss(&name, row);
                     } else if let Some(column) = columns.by_name(&name) {
                         row.push(column, value);
                     }

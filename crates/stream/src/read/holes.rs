@@ -1,0 +1,95 @@
+//! Features of formats without a table that say that a number is missing, as tables have them beside their
+//! numbers.
+
+use std::collections::BTreeMap;
+
+use crate::read::number::is_far_from_0;
+use crate::read::table::FEW;
+
+/// What lines say of a feature.
+#[derive(Default)]
+struct Seen {
+    /// Missing numbers, and others.
+    missing: usize,
+    count: usize,
+    /// Mean of the others, and the sum of their squared deviations from it.
+    mean: f64,
+    squares: f64,
+}
+
+impl Seen {
+    fn note(&mut self, value: f64) {
+        if value.is_nan() {
+            self.missing += 1;
+            return;
+        }
+        self.count += 1;
+        let deviation = value - self.mean;
+        self.mean += deviation / self.count as f64;
+        self.squares += deviation * (value - self.mean);
+    }
+
+    /// Whether 0, which is the number of lines without the feature, is far from the numbers in so many
+    /// `lines`.
+    fn is_far(&self, lines: usize) -> bool {
+        let zeros = lines.saturating_sub(self.count + self.missing);
+        let numbers = self.count + zeros;
+        if numbers < FEW {
+            return false;
+        }
+        let share = self.count as f64 / numbers as f64;
+        let squares = self.squares + self.mean * self.mean * share * zeros as f64;
+        is_far_from_0(self.mean * share, squares / numbers as f64)
+    }
+}
+
+/// The features of which numbers are missing in some of the `lines`, each of which is its features with their
+/// numbers, NaN for a missing one, and which are far from 0 otherwise. A feature that a line does not have is
+/// 0. The lines are read twice if a number is missing.
+pub(crate) fn lacking<N: Ord, I: Iterator<Item = Vec<(N, f64)>>>(lines: impl Fn() -> I) -> Vec<N> {
+    let holes = lines().flatten().filter(|(_, value)| value.is_nan());
+    let mut features: BTreeMap<N, Seen> = holes.map(|(name, _)| (name, Seen::default())).collect();
+    if features.is_empty() {
+        return vec![];
+    }
+    let mut count = 0;
+    for line in lines() {
+        count += 1;
+        for (name, value) in line {
+            if let Some(seen) = features.get_mut(&name) {
+                seen.note(value);
+            }
+        }
+    }
+    features.into_iter().filter(|(_, seen)| seen.is_far(count)).map(|(name, _)| name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The features that lack numbers of 40 lines; every third line has a hole.
+    fn lacks(value: impl Fn(usize) -> f64) -> Vec<&'static str> {
+        let line = |t: usize| vec![("a", if t % 3 == 1 { f64::NAN } else { value(t) }), ("b", 50.0)];
+        lacking(|| (0..40).map(line))
+    }
+
+    #[test]
+    fn numbers_far_from_0_of_which_some_are_missing_are_told() {
+        assert_eq!(lacks(|t| 50.0 + (t % 7) as f64), ["a"]);
+        assert!(lacks(|t| (t % 7) as f64 - 3.0).is_empty(), "0 is between the numbers");
+        let whole = || (0..40_u32).map(|t| vec![("a", 50.0 + f64::from(t % 7))]);
+        assert!(lacking(whole).is_empty(), "none is missing");
+        let few = || (0..29).map(|t| vec![("a", if t < 10 { f64::NAN } else { 50.0 })]);
+        assert!(lacking(few).is_empty(), "19 numbers are too few");
+        // Numbers that lines leave out are zeros: 20 times 50 and 40 times 0 are not far from 0.
+        let sparse = || {
+            (0..80).map(|t| match t % 4 {
+                0 => vec![("a", f64::NAN)],
+                1 => vec![("a", 50.0)],
+                _ => vec![],
+            })
+        };
+        assert!(lacking(sparse).is_empty());
+    }
+}
