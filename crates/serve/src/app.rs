@@ -25,6 +25,7 @@ use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;
 use crate::traces::Traces;
+use crate::turns;
 
 /// The service.
 pub(crate) struct App {
@@ -143,6 +144,10 @@ impl App {
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
+    // Threads that take turns do their work themselves.
+    if turns::here() {
+        return work();
+    }
     let gone = |_| Refusal::failed("the work was interrupted");
     tokio::task::spawn_blocking(work).await.map_err(gone)?
 }

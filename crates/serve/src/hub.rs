@@ -19,6 +19,7 @@ use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
 use crate::store::{Store, prepare, remove, set_aside};
+use crate::turns;
 
 /// The models in a folder.
 pub(crate) struct Hub {
@@ -201,7 +202,7 @@ impl Hub {
     /// 409 if the name exists.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
-        self.create_as(name, true, || {
+        self.create_as(name, true, live.clone(), || {
             let mut engine = Engine::new(spec, &self.limits)?;
             if let Some(live) = live.as_ref().filter(|live| live.kind == engine.kind) {
                 live.teach_reading(&mut engine)?;
@@ -226,13 +227,15 @@ impl Hub {
         name: &str,
         make: impl FnOnce() -> Result<Engine, Refusal>,
     ) -> Result<Arc<Handle>, Refusal> {
-        self.create_as(name, false, make)
+        self.create_as(name, false, None, make)
     }
 
+    /// Makes a model, which is to shadow `live` if that is given.
     fn create_as(
         &self,
         name: &str,
         is_new: bool,
+        live: Option<Arc<Handle>>,
         make: impl FnOnce() -> Result<Engine, Refusal>,
     ) -> Result<Arc<Handle>, Refusal> {
         names::check("the model's", name)?;
@@ -251,6 +254,7 @@ impl Hub {
             }
             models.insert(name.to_owned(), Place::Busy);
         }
+        turns::here();
         let made = make().and_then(|engine| {
             let continues = (!is_new).then(|| engine.archive().digest());
             let header = log::header(&engine, continues).map_err(Refusal::failed)?;
@@ -261,17 +265,35 @@ impl Hub {
                 None => Ok(store),
             });
             let store = store.map_err(Refusal::failed)?;
+            turns::here();
             let handle = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed)?;
             let handle = Arc::new(handle);
             self.follow(&handle)?;
             Ok(handle)
         });
+        turns::here();
         let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
-        match &made {
-            Ok(handle) => models.insert(name.to_owned(), Place::Running(Arc::clone(handle))),
-            Err(_) => models.remove(name),
-        };
-        made
+        let gone = live.filter(|live| match models.get(&live.name) {
+            Some(Place::Running(now)) => !Arc::ptr_eq(now, live),
+            _ => true,
+        });
+        match (made, gone) {
+            (Ok(handle), None) => {
+                models.insert(name.to_owned(), Place::Running(Arc::clone(&handle)));
+                Ok(handle)
+            }
+            // It would follow the next model of that name.
+            (Ok(handle), Some(live)) => {
+                drop(models);
+                self.end(name, Some(&handle))?;
+                let what = format!("the model {} was deleted while its shadow {name} was made", live.name);
+                Err(Refusal::unknown(what).about("shadow_of"))
+            }
+            (Err(refusal), _) => {
+                models.remove(name);
+                Err(refusal)
+            }
+        }
     }
 
     /// Deletes a model with its files.
@@ -281,13 +303,13 @@ impl Hub {
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check("the model's", name)?;
         self.check()?;
-        let shadows = |place: Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
-        if let Some((shadow, _)) = self.list().into_iter().find(|(_, place)| shadows(place.clone())) {
-            let what = format!("the model {shadow} is a shadow of {name}; delete it first");
-            return Err(Refusal::conflict(what));
-        }
+        let shadows = |place: &Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         let place = {
             let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some((shadow, _)) = models.iter().find(|(_, place)| shadows(place)) {
+                let what = format!("the model {shadow} is a shadow of {name}; delete it first");
+                return Err(Refusal::conflict(what));
+            }
             match models.get(name) {
                 None => return Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
                 Some(Place::Recovering) => return Err(recovering(name)),
@@ -297,9 +319,19 @@ impl Hub {
                 Some(_) => models.insert(name.to_owned(), Place::Busy),
             }
         };
-        if let Some(Place::Running(handle)) = place {
+        turns::here();
+        match place {
+            Some(Place::Running(handle)) => self.end(name, Some(&handle)),
+            _ => self.end(name, None),
+        }
+    }
+
+    /// Stops the model `name`, whose place is busy, and removes it with its files.
+    fn end(&self, name: &str, running: Option<&Handle>) -> Result<(), Refusal> {
+        if let Some(handle) = running {
             handle.stop();
         }
+        turns::here();
         let there = self.node.as_ref().map_or(Ok(()), |node| node.remove(name));
         let models = || self.models.write().unwrap_or_else(PoisonError::into_inner);
         if let Err(what) = there {
@@ -369,3 +401,6 @@ fn remove_hidden(folder: &Path) {
 fn recovering(name: &str) -> Refusal {
     Refusal::busy(format!("the model {name} is being recovered from its snapshot and its log; ask again"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,7 @@
 //! | `process` | numbers about the process and its disk |
 //! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
 //! | [`trial`] | the same without a network, for tests |
+//! | `turns` | threads, which tests play in an order that a seed gives |
 //!
 //! The service contains no mathematics: rows, decisions, logs, evaluation and model files are those
 //! of `noregret-stream`.
@@ -43,6 +44,7 @@ pub mod safety;
 mod store;
 mod traces;
 pub mod trial;
+mod turns;
 mod unpacked;
 
 use std::collections::HashMap;

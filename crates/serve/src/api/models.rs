@@ -19,6 +19,7 @@ use crate::model::handle::{Handle, described, now};
 use crate::model::spec::{Feedback, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
+use crate::turns;
 
 /// What there is.
 #[utoipa::path(get, path = "/v1", tag = "service", operation_id = "root",
@@ -115,7 +116,7 @@ async fn made_meanwhile(app: &App, name: &str) -> Result<Arc<Handle>, Refusal> {
         if !app.hub.is_busy(name) {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        turns::sleep(std::time::Duration::from_millis(25)).await;
     }
     app.hub.get(name)
 }

@@ -20,6 +20,7 @@ use crate::model::spec::Service;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
+use crate::turns;
 
 /// The requested version.
 #[derive(Debug, Deserialize)]
@@ -188,7 +189,7 @@ pub(crate) async fn promote(ask: Ask, body: Body) -> Answered {
         if of.followed() >= until {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        turns::sleep(std::time::Duration::from_millis(25)).await;
     }
     if of.followed() < until {
         let what = format!("{shadow} has {} events, and {name} {until}", of.followed());

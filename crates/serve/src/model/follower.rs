@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::event::Event;
 use super::handle::Handle;
 use crate::store::Tail;
+use crate::turns;
 
 /// Number of events sent at once.
 const AT_ONCE: u32 = 256;
@@ -22,7 +23,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(1);
 /// If the thread cannot be started.
 pub(crate) fn follow(shadow: Arc<Handle>, live: PathBuf) -> std::io::Result<()> {
     let name = format!("shadow {}", shadow.name);
-    std::thread::Builder::new().name(name).spawn(move || run(&shadow, &live)).map(drop)
+    turns::spawn(name, move || run(&shadow, &live)).map(drop)
 }
 
 fn run(shadow: &Handle, live: &std::path::Path) {
@@ -30,7 +31,7 @@ fn run(shadow: &Handle, live: &std::path::Path) {
     while !shadow.is_ending() {
         if !shadow.takes_events() {
             followed = None;
-            std::thread::sleep(PAUSE);
+            turns::pause(PAUSE);
             continue;
         }
         let seq = *followed.get_or_insert_with(|| shadow.followed());
@@ -44,7 +45,7 @@ fn run(shadow: &Handle, live: &std::path::Path) {
                     tracing::error!(model = %shadow.name, "what it shadows cannot be read: {what}");
                 }
                 tail = None;
-                std::thread::sleep(LONG_PAUSE);
+                turns::pause(LONG_PAUSE);
                 continue;
             }
             Ok((events, opened)) => {
@@ -53,7 +54,7 @@ fn run(shadow: &Handle, live: &std::path::Path) {
             }
         };
         let Some((last, ..)) = events.last() else {
-            std::thread::sleep(PAUSE);
+            turns::pause(PAUSE);
             continue;
         };
         let last = *last;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use noregret::model::Archive;
@@ -23,6 +22,7 @@ use crate::nodes::Node;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Store};
+use crate::turns;
 
 /// A command to a model.
 pub(super) enum Command {
@@ -70,7 +70,7 @@ pub(crate) struct Handle {
     pub(crate) limits: Limits,
     queue: Sender<Command>,
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<turns::Thread>>,
     /// Where nodes have a log in common: this node, and the number of the model there.
     common: Option<(Arc<Node>, i64)>,
 }
@@ -158,6 +158,7 @@ impl Handle {
             limits: limits.clone(),
             shared: Arc::clone(&shared),
             saved,
+            saves: None,
             marks,
             tried: Instant::now(),
             torn: false,
@@ -169,9 +170,7 @@ impl Handle {
         };
         // Before anybody is answered.
         writer.renew();
-        let thread = std::thread::Builder::new()
-            .name(format!("model {name}"))
-            .spawn(move || writer.run(&commands))
+        let thread = turns::spawn(format!("model {name}"), move || writer.run(&commands))
             .map_err(|error| format!("a thread for {name} cannot be started: {error}"))?;
         Ok(Self {
             name: name.to_owned(),
@@ -187,6 +186,7 @@ impl Handle {
 
     /// Queues a command; `Ok(false)` if the queue is full.
     fn offer(&self, command: Command) -> Result<bool, Refusal> {
+        turns::here();
         if let Some((node, _)) = self.common.as_ref().filter(|_| command.changes()) {
             node.check()?;
         }
@@ -240,7 +240,7 @@ impl Handle {
             if self.offer(Command::Do(Box::new(event.clone()), reply))? {
                 return Ok(answer);
             }
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            turns::sleep(Duration::from_millis(2)).await;
         }
     }
 
@@ -331,7 +331,7 @@ impl Handle {
         }
         for answer in answers {
             // Events that a shadow cannot apply are skipped.
-            let _ = answer.blocking_recv();
+            let _ = turns::answer(answer);
         }
         Ok(())
     }
@@ -440,7 +440,7 @@ impl Handle {
         if let Some(thread) = thread {
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
             let _ = self.queue.send(Command::Stop);
-            let _ = thread.join();
+            thread.join();
         }
     }
 }

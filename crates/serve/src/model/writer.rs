@@ -21,6 +21,7 @@ use crate::process;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
+use crate::turns;
 
 mod aside;
 mod behind;
@@ -51,6 +52,8 @@ pub(super) struct Writer {
     pub(super) asked: Option<Instant>,
     /// Event number of the newest snapshot.
     pub(super) saved: u64,
+    /// The thread that writes a snapshot, or has written the last one.
+    pub(super) saves: Option<turns::Thread>,
     /// Events at which the log can start, with their times.
     pub(super) marks: Vec<(u64, i64)>,
     /// Time of the last attempt to resume.
@@ -77,7 +80,7 @@ impl Writer {
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut stop = false;
         while !stop {
-            let first = match commands.recv_timeout(TICK) {
+            let first = match turns::receive(commands, TICK) {
                 Ok(command) => Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.revive();
@@ -126,11 +129,16 @@ impl Writer {
                 if stop || held.len() >= GROUP {
                     break;
                 }
+                turns::here();
                 next = commands.try_recv().ok();
             }
             self.settle(&mut held, &mut begun);
             self.save_sometimes();
             self.forget_sometimes();
+        }
+        // When the thread has ended, nothing more is written: the next model of this name has the same folder.
+        if let Some(saves) = self.saves.take() {
+            saves.join();
         }
         if !self.engine.rests() && self.engine.standing.seq > self.saved && self.failure().is_none() {
             let snapshot = self.engine.snapshot();
@@ -350,6 +358,7 @@ impl Writer {
     /// Commits the group, and answers.
     fn settle(&mut self, held: &mut Vec<Waiting>, begun: &mut bool) {
         if *begun {
+            turns::here();
             let began = Instant::now();
             let written =
                 if self.torn { Err(Fault::from("an event before it was not")) } else { self.store.commit() };
@@ -369,6 +378,7 @@ impl Writer {
         }
         self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
         self.shared.followed.store(self.engine.standing.followed, Ordering::Release);
+        turns::here();
         for (reply, done) in held.drain(..) {
             // The client may have disconnected.
             let _ = reply.send(done);
@@ -541,7 +551,7 @@ impl Writer {
         self.saved = seq;
         let (still, folder) = (self.engine.still(), self.store.folder().to_owned());
         let (shared, name, common) = (Arc::clone(&self.shared), self.name.clone(), self.store.common());
-        let spawned = std::thread::Builder::new().name("snapshot".to_owned()).spawn(move || {
+        let spawned = turns::spawn("snapshot".to_owned(), move || {
             let archive = still.archive();
             let written = store::write_snapshot(&folder, seq, &archive);
             if let Err(what) = written.and_then(|()| Store::share(common.as_ref(), seq, &archive)) {
@@ -549,8 +559,9 @@ impl Writer {
             }
             shared.saving.store(false, Ordering::Release);
         });
-        if spawned.is_err() {
-            self.shared.saving.store(false, Ordering::Release);
+        match spawned {
+            Ok(thread) => self.saves = Some(thread),
+            Err(_) => self.shared.saving.store(false, Ordering::Release),
         }
     }
 }

@@ -74,3 +74,23 @@ fn every_request_ends_while_a_model_comes_and_goes() {
     });
     assert_eq!(service.get("/v1/models").ok(200)["models"], json!([]));
 }
+
+/// A model that is deleted while its snapshot is being written leaves nothing to the next model of its name,
+/// whose versions had what the deleted one had learnt.
+#[test]
+fn a_deleted_model_leaves_no_version_to_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { snapshot_every: 4000, ..Limits::default() });
+    let params = json!({"features": 40});
+    let spec = json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"], "params": params});
+    service.put("/v1/models/m", &spec).ok(201);
+    let row: Vec<u32> = (0..38).collect();
+    let lines = format!("{}\n", json!({"x": row})).repeat(4000);
+    let answers = service.send("POST", "/v1/models/m/decide", "application/x-ndjson", lines.as_bytes());
+    assert_eq!(answers.lines().len(), 4000);
+    service.delete("/v1/models/m").ok(204);
+    service.put("/v1/models/m", &spec).ok(201);
+    // Longer than a snapshot takes.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(service.get("/v1/models/m").ok(200)["versions"], json!([0]));
+}

@@ -12,6 +12,7 @@ use crate::model::held::Held;
 use crate::model::log;
 use crate::model::reader::Reader;
 use crate::refusal::Refusal;
+use crate::turns;
 
 impl Writer {
     /// Handles commands other than events. Returns whether to stop.
@@ -84,6 +85,7 @@ impl Writer {
             self.store.roll_back();
             self.store.forget_state(seq);
         })?;
+        turns::here();
         *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
         self.engine = Held::new(engine);
         self.saved = seq;
