@@ -131,6 +131,21 @@ impl App {
         })
     }
 
+    /// Makes or deletes a model on a separate thread; where nodes have a log in common, that has to answer in
+    /// time.
+    ///
+    /// # Errors
+    /// Those of `work`, and 503 where the common log does not answer.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        match &self.hub.node {
+            Some(node) => node.in_time(aside(work)).await,
+            None => aside(work).await,
+        }
+    }
+
     /// Reads a body of JSON.
     ///
     /// # Errors

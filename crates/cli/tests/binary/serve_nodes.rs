@@ -86,10 +86,20 @@ impl Database {
     fn folder(&self) -> &Path {
         self.folder.path()
     }
+
+    /// Sends a signal to all its processes.
+    fn signal(&self, signal: &str) {
+        let server = self.server.id();
+        let others = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+        let all = format!("{server} {}", others.unwrap_or_default());
+        let _ = Command::new("kill").arg(signal).args(all.split_whitespace()).status();
+    }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
+        // Also one that a test has frozen.
+        self.signal("-CONT");
         self.stop();
     }
 }
@@ -255,6 +265,51 @@ fn what_failed_is_tried_again() {
     are_equal(&one, &two, "m");
     one.kill();
     two.kill();
+}
+
+/// Nobody waits for a database that is there and does not answer, whatever was asked; when it answers, changes
+/// are accepted again.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_database_that_does_not_answer_is_not_waited_for() {
+    let Some(database) = Database::start() else { return };
+    let folder = Folder::new();
+    let one = node(&folder, &database, "one");
+    make_model(&one.base);
+    assert_eq!(decide(&one, 0).unwrap().0, 200);
+    database.signal("-STOP");
+    let begun = Instant::now();
+    let url = format!("host={} user=noregret dbname=postgres", database.folder().display());
+    let mut two = folder.command("serve --listen 127.0.0.1:0 --dir two --node two");
+    two.env("NOREGRET_POSTGRES", &url);
+    let starts = std::thread::spawn(move || two.output().unwrap());
+    let put = || {
+        let spec = json!({"learner": "ogd", "labels": ["a", "b"]}).to_string();
+        agent().put(&format!("{}/v1/models/other", one.base)).send(spec).unwrap().status().as_u16()
+    };
+    let line = || {
+        let asked = agent().post(&format!("{}/v1/models/m/decide", one.base));
+        let asked = asked.content_type("application/x-ndjson").send("{\"x\": {\"v\": 1}}\n");
+        asked.unwrap().body_mut().read_to_string().unwrap()
+    };
+    std::thread::scope(|scope| {
+        let (put, line) = (scope.spawn(put), scope.spawn(line));
+        let (status, said) = decide(&one, 1).unwrap();
+        assert!(status == 503 && said["detail"].as_str().unwrap().contains("has not answered"), "{said}");
+        assert_eq!(put.join().unwrap(), 503);
+        let said = line.join().unwrap();
+        assert!(said.contains("\"error\""), "{said}");
+    });
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let refused = String::from_utf8(starts.join().unwrap().stderr).unwrap();
+    assert!(refused.contains("--postgres: PostgreSQL has not answered"), "{refused}");
+    database.signal("-CONT");
+    let mut t = 2;
+    until("changes are accepted", || {
+        t += 1;
+        decide(&one, t).is_some_and(|(status, _)| status == 200)
+    });
+    one.kill();
 }
 
 /// A folder of before is added to the common log, with its events; a node that comes later copies it.

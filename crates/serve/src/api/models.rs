@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Answered;
 use super::bodies::{CopyBody, LabelsBody};
 use super::described::{OfModel, Refused};
-use crate::app::{App, Ask, aside, json as answered};
+use crate::app::{App, Ask, json as answered};
 use crate::hub::Place;
 use crate::model::engine::Engine;
 use crate::model::event::Event;
@@ -97,7 +97,7 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     let handle = match app.hub.get(&name) {
         Err(refusal) if [404, 503].contains(&refusal.status) => {
             let (making, of, spec) = (Arc::clone(&app), name.clone(), spec.clone());
-            match aside(move || making.hub.create(&of, spec)).await {
+            match app.change(move || making.hub.create(&of, spec)).await {
                 Ok(handle) => return Ok(answered(StatusCode::CREATED, &status(&handle).await)),
                 // Another request has made it, or is making it.
                 Err(refusal) if refusal.status == 409 => made_meanwhile(&app, &name).await?,
@@ -185,7 +185,8 @@ pub(crate) async fn show(ask: Ask) -> Answered {
 pub(crate) async fn delete(ask: Ask) -> Answered {
     ask.allow(Right::Admin)?;
     let Ask { app, name, .. } = ask;
-    aside(move || app.hub.delete(&name)).await?;
+    let of = Arc::clone(&app);
+    app.change(move || of.hub.delete(&name)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -224,18 +225,19 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     crate::safety::names::check("the model's", &to).map_err(|refusal| refusal.about("to"))?;
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
     let handle = ask.model(Right::Read)?;
-    let app = ask.app;
+    let (app, making) = (Arc::clone(&ask.app), ask.app);
     let (archive, spec, floor) = (handle.export().await?, handle.spec(), handle.look_now().await?.floor());
-    let made = aside(move || {
-        let limits = app.limits().clone();
-        app.hub.create_with(&to, || {
-            let mut engine = Engine::import(&archive, spec.service, now(), &limits)?;
-            engine.set_floor(floor);
-            engine.retire(&spec.retired);
-            Ok(engine)
+    let made = app
+        .change(move || {
+            let limits = making.limits().clone();
+            making.hub.create_with(&to, || {
+                let mut engine = Engine::import(&archive, spec.service, now(), &limits)?;
+                engine.set_floor(floor);
+                engine.retire(&spec.retired);
+                Ok(engine)
+            })
         })
-    })
-    .await?;
+        .await?;
     Ok(answered(StatusCode::CREATED, &status(&made).await))
 }
 

@@ -115,8 +115,8 @@ pub(crate) async fn put_model(
         handle.restore(Restored { engine, keep: Keep::Waiting }).await?;
         return Ok((StatusCode::OK, handle));
     }
-    let (app, name) = (Arc::clone(app), name.to_owned());
-    let handle = aside(move || app.hub.create_with(&name, || Ok(engine))).await?;
+    let (making, name) = (Arc::clone(app), name.to_owned());
+    let handle = app.change(move || making.hub.create_with(&name, || Ok(engine))).await?;
     Ok((StatusCode::CREATED, handle))
 }
 

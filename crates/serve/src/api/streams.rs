@@ -157,16 +157,13 @@ fn text(number: u64, answer: Result<Value, Refusal>) -> Bytes {
     line.into()
 }
 
-fn response(mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
+fn response(handle: Arc<Handle>, mut answers: mpsc::Receiver<(u64, Line)>) -> Response {
     let (out, body) = mpsc::channel::<Streamed>(AHEAD);
     tokio::spawn(async move {
         while let Some((number, line)) = answers.recv().await {
             let answer = match line {
                 Line::Now(answer) => answer,
-                Line::Later(answer) => match answer.await {
-                    Ok(done) => done.map(shown),
-                    Err(_) => Err(Refusal::busy("the model is being stopped")),
-                },
+                Line::Later(answer) => handle.answered(answer).await.map(shown),
             };
             if out.send(Ok(text(number, answer))).await.is_err() {
                 // The client has disconnected; queued events are still applied.
@@ -200,6 +197,7 @@ pub(super) fn acted(
 ) -> Response {
     let (sender, answers) = mpsc::channel(AHEAD);
     let mut lines = Lines::new(body, &handle.limits);
+    let answering = Arc::clone(&handle);
     tokio::spawn(async move {
         let mut reader = None;
         while let Some(line) = lines.next().await {
@@ -230,7 +228,7 @@ pub(super) fn acted(
             }
         }
     });
-    response(answers)
+    response(answering, answers)
 }
 
 /// The body of a streamed response.

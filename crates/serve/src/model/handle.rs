@@ -218,7 +218,19 @@ impl Handle {
     async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Refusal> {
         let (reply, answer) = oneshot::channel();
         self.send(command(reply))?;
-        answer.await.map_err(|_| self.stopped())?
+        self.answered(answer).await
+    }
+
+    /// The answer to a command; where nodes have a log in common, that has to answer in time.
+    pub(crate) async fn answered<T>(
+        &self,
+        answer: oneshot::Receiver<Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        let answer = async { answer.await.unwrap_or_else(|_| Err(self.stopped())) };
+        match &self.common {
+            Some((node, _)) => node.in_time(answer).await,
+            None => answer.await,
+        }
     }
 
     /// Applies `event`; answers when it is durable.

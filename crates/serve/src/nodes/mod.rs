@@ -9,7 +9,7 @@ mod postgres;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,10 @@ use crate::refusal::Refusal;
 
 /// Interval at which a node that follows looks for what is new, and for the end of the lease.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Time for which requests wait for a common log that does not answer.
+const PATIENCE: Duration = Duration::from_secs(6);
+/// The same for the start of a node.
+const START: Duration = Duration::from_secs(15);
 
 /// What a node is told of the others.
 #[derive(Clone, Debug)]
@@ -143,6 +147,38 @@ pub(crate) trait Common: Send + Sync {
     /// The next events for a node that `has` some, at most `most` of them, with the states at which the log
     /// begins there; for a new node with all states. `None` if there is no such model.
     fn read(&self, made: i64, has: Option<Has>, most: u32) -> Result<Option<Page>, Fault>;
+    /// How long somebody has waited for an answer; zero if nobody waits.
+    fn silence(&self) -> Duration;
+}
+
+/// Since when an answer is waited for, if one is.
+#[derive(Debug, Default)]
+pub(crate) struct Silence(Mutex<Option<Instant>>);
+
+impl Silence {
+    /// What `work` comes to, which waits for an answer.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let set = |since| *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
+        set(Some(Instant::now()));
+        let done = work();
+        set(None);
+        done
+    }
+
+    /// How long an answer has been waited for.
+    pub(crate) fn time(&self) -> Duration {
+        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// Opens the log of `nodes` if that answers in time: what connects may wait for ever.
+fn open_in_time(nodes: &Nodes) -> Result<Box<dyn Common>, Fault> {
+    let (sender, opened) = std::sync::mpsc::channel();
+    let nodes = nodes.clone();
+    std::thread::spawn(move || sender.send(open(&nodes)));
+    let silent = format!("--postgres: PostgreSQL has not answered for {} seconds", START.as_secs());
+    opened.recv_timeout(START).unwrap_or_else(|_| Err(silent.into()))
 }
 
 /// Opens the log of `nodes`.
@@ -192,7 +228,7 @@ impl Node {
     /// If the common log cannot be reached.
     pub(crate) fn open(nodes: &Nodes) -> Result<Self, Fault> {
         Ok(Self {
-            common: open(nodes)?,
+            common: open_in_time(nodes)?,
             name: nodes.name.clone(),
             lease: Duration::from_secs(nodes.lease_seconds),
             role: RwLock::new(Role::Follows("no node".to_owned())),
@@ -217,9 +253,44 @@ impl Node {
     /// Refuses what changes models where another node does that.
     ///
     /// # Errors
-    /// 503, with the node to ask.
+    /// 503, with the node to ask, or that the common log does not answer.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
+        if let Some(what) = self.silent() {
+            return Err(Refusal::busy(format!("{what}; ask again")));
+        }
         self.term().map(drop).ok_or_else(|| Refusal::busy(self.following()))
+    }
+
+    /// That the common log has not answered for so long that nobody waits for it any more.
+    fn silent(&self) -> Option<String> {
+        let silence = Some(self.common.silence()).filter(|silence| *silence >= PATIENCE)?;
+        Some(format!("PostgreSQL has not answered for {} seconds", silence.as_secs()))
+    }
+
+    /// What `work` comes to, unless the common log does not answer.
+    ///
+    /// # Errors
+    /// Those of `work`, and 503 where that waits for the common log in vain; it goes on.
+    pub(crate) async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
+        let silent = async {
+            loop {
+                if let Some(what) = self.silent() {
+                    break what;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => done,
+            what = silent => {
+                let what = format!("{what}, so that it is not known whether this was done; ask again");
+                Err(Refusal::failed(what))
+            }
+        }
     }
 
     fn following(&self) -> String {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use noregret_stream::Fault;
 use postgres::{Client, Config, Error, GenericClient, IsolationLevel, NoTls, Row, Statement, Transaction};
 
-use super::{Common, Entry, Group, Has, Lease, Line, Next, Page, State, Whole};
+use super::{Common, Entry, Group, Has, Lease, Line, Next, Page, Silence, State, Whole};
 
 /// How long the database may take to acknowledge what was sent.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,12 +73,19 @@ struct Connection {
     write: Statement,
 }
 
+/// A connection, if there is one, and how long somebody has waited for it.
+#[derive(Default)]
+struct Wire {
+    connection: Mutex<Option<Connection>>,
+    silence: Silence,
+}
+
 /// See the [module](self).
 pub(super) struct Postgres {
     config: Config,
-    log: Mutex<Option<Connection>>,
+    log: Wire,
     /// The lease does not wait for what is written.
-    lease: Mutex<Option<Connection>>,
+    lease: Wire,
 }
 
 fn told(error: &Error) -> Fault {
@@ -126,7 +133,7 @@ impl Postgres {
             config.connect_timeout(PATIENCE);
         }
         config.tcp_user_timeout(PATIENCE).application_name("noregret");
-        let log = Self { config, log: Mutex::new(None), lease: Mutex::new(None) };
+        let log = Self { config, log: Wire::default(), lease: Wire::default() };
         let mut client = log.config.connect(NoTls).map_err(|error| told(&error))?;
         client.batch_execute(SCHEMA).map_err(|error| told(&error))?;
         let version = client.query_one("SELECT version FROM noregret_version", &[]);
@@ -140,26 +147,34 @@ impl Postgres {
         Ok(log)
     }
 
-    /// Does something on the connection in `place`, which is made if there is none.
+    /// Does something on the connection of `wire`, which is made if there is none.
     fn on<T>(
         &self,
-        place: &Mutex<Option<Connection>>,
+        wire: &Wire,
         work: impl FnOnce(&mut Connection) -> Result<T, Broken>,
     ) -> Result<T, Fault> {
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if place.as_ref().is_none_or(|connection| connection.client.is_closed()) {
-            *place = Some(self.connect().map_err(|error| told(&error))?);
-        }
-        let Some(connection) = place.as_mut() else {
-            return Err("PostgreSQL: there is no connection".into());
-        };
-        match work(connection) {
+        let mut place = wire.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        match wire.silence.during(|| self.at(&mut place, work)) {
             Ok(done) => Ok(done),
             Err(Broken::Refused(what)) => Err(what),
             Err(Broken::By(error)) => {
                 *place = None;
                 Err(told(&error))
             }
+        }
+    }
+
+    fn at<T>(
+        &self,
+        place: &mut Option<Connection>,
+        work: impl FnOnce(&mut Connection) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        if place.as_ref().is_none_or(|connection| connection.client.is_closed()) {
+            *place = Some(self.connect()?);
+        }
+        match place {
+            Some(connection) => work(connection),
+            None => Err("PostgreSQL: there is no connection".into()),
         }
     }
 
@@ -377,5 +392,9 @@ impl Common for Postgres {
                 states,
             }))
         })
+    }
+
+    fn silence(&self) -> Duration {
+        self.log.silence.time().max(self.lease.silence.time())
     }
 }

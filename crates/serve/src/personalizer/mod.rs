@@ -164,7 +164,7 @@ impl Ask {
         self.app.allow(&self.headers, right.max(Right::Write), Some(&name))?;
         let spec = Spec { feedback: Feedback::Bandit, service: first_service(), ..Spec::default() };
         let (app, wanted) = (Arc::clone(&self.app), name.clone());
-        let made = crate::app::aside(move || {
+        let work = move || {
             match app.hub.create(&wanted, spec) {
                 // Another request has made it or is making it.
                 Err(refusal) if refusal.status == 409 => {
@@ -180,8 +180,8 @@ impl Ask {
                 }
                 other => other,
             }
-        })
-        .await?;
+        };
+        let made = self.app.change(work).await?;
         tracing::info!(model = %name, "made by Personalizer's protocol");
         Ok(made)
     }
