@@ -82,7 +82,7 @@ fn execute(command: &Command) -> Result<(), Failure> {
         Command::Data(command) => cmd::data::run(command),
         #[cfg(not(feature = "fetch"))]
         Command::Data(_) => Err(Failure::usage(
-            "data: this program was built without downloads; `cargo install noregret-cli --features fetch` makes one that has them",
+            "data: this program was built without downloads; those of Python's wheels and of a release's archive for Linux have them, and in a checkout `cargo install --path crates/cli --features fetch` makes one",
         )),
         #[cfg(feature = "serve")]
         Command::Serve(args) => cmd::serve::run(args),

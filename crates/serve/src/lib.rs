@@ -213,6 +213,14 @@ fn lock(dir: &std::path::Path) -> Result<std::fs::File, Fault> {
     Ok(file)
 }
 
+/// Refuses the option of a feature that the program lacks.
+#[cfg(not(all(feature = "postgres", feature = "traces")))]
+fn without(feature: &str) -> Fault {
+    Fault::from(format!(
+        "--{feature}: this program was built without it, as those of Python's wheels are; the program in a release's archive for Linux has it, and in a checkout `cargo install --path crates/cli --features {feature}` makes one"
+    ))
+}
+
 /// The metrics of the process, shared by all its services.
 fn metrics_handle() -> Result<PrometheusHandle, Fault> {
     static HANDLE: OnceLock<Result<PrometheusHandle, Fault>> = OnceLock::new();

@@ -189,9 +189,7 @@ fn open(nodes: &Nodes) -> Result<Box<dyn Common>, Fault> {
 
 #[cfg(not(feature = "postgres"))]
 fn open(_: &Nodes) -> Result<Box<dyn Common>, Fault> {
-    Err(Fault::from(
-        "--postgres: this program was built without PostgreSQL; `cargo install noregret-cli --features postgres` makes one that has it",
-    ))
+    Err(crate::without("postgres"))
 }
 
 /// What a node may do.

@@ -37,9 +37,7 @@ mod without {
 
     impl Traces {
         pub(crate) fn open(_: &str) -> Result<Self, Fault> {
-            Err(Fault::from(
-                "--traces: this program was built without OpenTelemetry; `cargo install noregret-cli --features traces` makes one that has it",
-            ))
+            Err(crate::without("traces"))
         }
 
         pub(crate) fn begin(&self, _: &HeaderMap, _: &str, _: Option<&str>) -> Span {

@@ -127,3 +127,21 @@ fn all_models_are_saved_at_the_end() {
         assert_eq!(newest.file_stem().expect("a name").to_string_lossy(), format!("{model:020}"));
     }
 }
+
+/// A program that was built without traces names the option, and where there is one that has them.
+#[test]
+#[cfg(not(feature = "traces"))]
+fn a_program_without_traces_says_where_one_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = noregret_serve::Options {
+        listen: "127.0.0.1:0".parse().expect("an address"),
+        dir: folder.path().to_owned(),
+        limits: Limits::default(),
+        cors: Vec::new(),
+        nodes: None,
+        traces: Some("http://127.0.0.1:4318".to_owned()),
+    };
+    let refused = noregret_serve::serve(&options, &noregret_stream::Stop::default(), |_| {});
+    let said = refused.expect_err("it has none").to_string();
+    assert!(said.starts_with("--traces: ") && said.contains("Python's wheels"), "{said}");
+}
