@@ -110,4 +110,19 @@ pub(crate) struct ServeArgs {
     /// Longest name of a feature, in bytes
     #[arg(long, env = "NOREGRET_NAME_BYTES", value_name = "BYTES", default_value_t = 1024, value_parser = super::at_least_one::<usize>)]
     pub(crate) name_bytes: usize,
+    /// Largest number of requests that wait for one model
+    #[arg(long, env = "NOREGRET_QUEUE", value_name = "COUNT", default_value_t = 4096, value_parser = super::at_least_one::<usize>)]
+    pub(crate) queue: usize,
+    /// Largest number of open connections
+    #[arg(long, env = "NOREGRET_CONNECTIONS", value_name = "COUNT", default_value_t = 16_000, value_parser = super::at_least_one::<usize>)]
+    pub(crate) connections: usize,
+    /// Seconds after which a connection is closed on which no request comes
+    #[arg(long, env = "NOREGRET_IDLE", value_name = "SECONDS", default_value_t = 75, value_parser = super::at_least_one::<u64>)]
+    pub(crate) idle: u64,
+    /// Seconds in which a body has to arrive, and something more of a body of lines
+    #[arg(long, env = "NOREGRET_BODY_SECONDS", value_name = "SECONDS", default_value_t = 30, value_parser = super::at_least_one::<u64>)]
+    pub(crate) body_seconds: u64,
+    /// Seconds in which a client has to read something of its answer
+    #[arg(long, env = "NOREGRET_ANSWER_SECONDS", value_name = "SECONDS", default_value_t = 30, value_parser = super::at_least_one::<u64>)]
+    pub(crate) answer_seconds: u64,
 }

@@ -42,6 +42,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         name: args.name_bytes,
         rest_seconds: args.rest,
         resident: args.resident.map(mebibytes),
+        queue: args.queue,
+        connections: args.connections,
+        idle_seconds: args.idle,
+        body_seconds: args.body_seconds,
+        answer_seconds: args.answer_seconds,
         ..Limits::default()
     };
     let nodes = args.postgres.clone().zip(args.node.clone());

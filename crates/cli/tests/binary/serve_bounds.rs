@@ -40,6 +40,25 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Connections on which nothing comes, and bodies that do not arrive, end when the options say.
+#[test]
+fn times_of_connections_are_options() {
+    let folder = Folder::new();
+    let served = Served::start(&folder, "--idle 1 --body-seconds 1");
+    let address = served.base.strip_prefix("http://").unwrap();
+    let connected = || {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    };
+    let (mut idle, mut slow, mut answer) = (connected(), connected(), [0_u8; 12]);
+    slow.write_all(b"PUT /v1/models/m HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{").unwrap();
+    slow.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, *b"HTTP/1.1 408");
+    assert_eq!(idle.read(&mut answer).unwrap(), 0, "it was closed");
+    served.kill();
+}
+
 /// A small model that rests takes some kilobytes, for its thread, and no open file.
 #[test]
 fn small_models_that_rest_take_little() {

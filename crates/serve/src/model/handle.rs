@@ -206,8 +206,8 @@ impl Handle {
         if self.offer(command)? {
             return Ok(());
         }
-        let what =
-            format!("{} requests wait for the model {}, which is the limit", self.limits.queue, self.name);
+        let (most, name) = (self.limits.queue, &self.name);
+        let what = format!("{most} requests wait for the model {name}, which is the limit (--queue)");
         Err(Refusal::busy(what))
     }
 
