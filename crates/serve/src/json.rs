@@ -126,6 +126,13 @@ fn read(bytes: &[u8]) -> Result<Value, Refusal> {
     if let Some(plain) = std::str::from_utf8(bytes).ok().and_then(without_nan) {
         return read(plain.as_bytes());
     }
+    if bytes.trim_ascii().is_empty() {
+        return Err(Refusal::malformed("the body is empty; JSON was needed"));
+    }
+    if error.is_eof() {
+        let what = format!("the body ends before its JSON does, after {} bytes", bytes.len());
+        return Err(Refusal::malformed(what));
+    }
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
     if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() {
@@ -380,6 +387,8 @@ mod tests {
             (r#"{"y": [{"a": NaN, "a": 1}]}"#, 422, "y", twice("the name \"a\"") + " in one object"),
             (r#"{"x": {"v": [1, 1e999]}}"#, 422, "x.v.1", "x.v.1 cannot be read: number out of range".into()),
             (r#"{"a": 1} 2"#, 400, "", "there is text after the JSON of the body".into()),
+            (" ", 400, "", "the body is empty; JSON was needed".into()),
+            (r#"{"a": 1"#, 400, "", "the body ends before its JSON does, after 7 bytes".into()),
             (r#"{"a": }"#, 400, "", "the body cannot be read as JSON: expected value at column 7".into()),
         ] {
             assert_eq!(refusal(text), (status, field.to_owned(), what), "{text}");
