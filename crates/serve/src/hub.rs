@@ -339,8 +339,15 @@ impl Hub {
             models().insert(name.to_owned(), Place::Failed(format!("it could not be deleted: {what}")));
             return Err(Refusal::failed(what));
         }
-        let removed = remove(&self.folder.join(name));
-        models().remove(name);
+        let folder = self.folder.join(name);
+        let removed = remove(&folder);
+        match &removed {
+            // It would be there again at the next start: it may be deleted once more.
+            Err(what) if folder.exists() => {
+                models().insert(name.to_owned(), Place::Failed(format!("it could not be deleted: {what}")))
+            }
+            _ => models().remove(name),
+        };
         removed.map_err(Refusal::failed)
     }
 

@@ -100,7 +100,10 @@ fn name_of(folder: &Path) -> Cow<'_, str> {
 pub(crate) fn remove(folder: &Path) -> Result<(), Fault> {
     let name = name_of(folder);
     let gone = folder.with_file_name(format!(".{name}.deleted"));
-    let removed = std::fs::rename(folder, &gone).and_then(|()| std::fs::remove_dir_all(&gone));
+    // What could not be removed of a model before, because a program had it open.
+    let left = if gone.exists() { std::fs::remove_dir_all(&gone) } else { Ok(()) };
+    let removed = left.and_then(|()| std::fs::rename(folder, &gone));
+    let removed = removed.and_then(|()| std::fs::remove_dir_all(&gone));
     removed.map_err(|error| format!("{}: cannot be removed: {error}", folder.display()).into())
 }
 

@@ -187,3 +187,27 @@ fn a_backup_ends_while_its_model_learns() {
     let kept = copy.get("/v1/models/m").ok(200)["rounds"].as_u64().expect("a number");
     assert!((400..=400 + rows).contains(&kept), "{kept} of {rows} more than 400");
 }
+
+/// A model whose folder cannot be removed stays, with the reason, and may be deleted again; before, it was
+/// gone until the next start, and none of its name could be made.
+#[test]
+fn a_model_that_cannot_be_deleted_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"]});
+    service.put("/v1/models/m", &spec).ok(201);
+    // Where the folder is moved to.
+    let aside = folder.path().join("models/.m.deleted");
+    std::fs::write(&aside, "in the way").expect("writable");
+    assert_eq!(service.delete("/v1/models/m").status, 503);
+    let answer = service.get("/v1/models/m");
+    let said = answer.json()["detail"].as_str().is_some_and(|what| what.contains("could not be deleted"));
+    assert!(answer.status == 503 && said, "{answer:?}");
+    // What is left of a model before is removed with it.
+    std::fs::remove_file(&aside).expect("removable");
+    std::fs::create_dir_all(aside.join("left")).expect("writable");
+    service.delete("/v1/models/m").ok(204);
+    service.get("/v1/models/m").ok(404);
+    assert!(!aside.exists());
+    service.put("/v1/models/m", &spec).ok(201);
+}
