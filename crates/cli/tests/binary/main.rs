@@ -30,6 +30,7 @@ mod list;
 mod live_pipes;
 mod logs_of_others;
 mod merge;
+mod model_files;
 mod odd_data;
 mod offers;
 mod predict;
