@@ -14,7 +14,7 @@ const NEAR: f64 = 1e-6;
 fn versions() -> Vec<(std::path::PathBuf, Value)> {
     let folders = std::fs::read_dir(path("models")).unwrap().map(|entry| entry.unwrap().path());
     let forecasts = |folder: &std::path::Path| std::fs::read(folder.join("forecasts.json")).unwrap();
-    let versions = folders.filter(|folder| folder.is_dir());
+    let versions = folders.filter(|folder| folder.join("forecasts.json").is_file());
     versions.map(|folder| (folder.clone(), serde_json::from_slice(&forecasts(&folder)).unwrap())).collect()
 }
 

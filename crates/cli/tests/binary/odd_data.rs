@@ -383,5 +383,9 @@ fn a_missing_number_tells_the_label_in_every_format() {
     // Places of lists are no numbers of features.
     folder.write("list.ndjson", "{\"x\":[48.5,22],\"y\":\"0\"}\n");
     let ran = folder.run("predict ogd-svm list.ndjson");
-    assert!(ran.code != 0 && ran.stderr.contains("list.ndjson: has lists of numbers, but the"), "{}", ran.stderr);
+    assert!(
+        ran.code != 0 && ran.stderr.contains("list.ndjson: has lists of numbers, but the"),
+        "{}",
+        ran.stderr
+    );
 }
