@@ -227,7 +227,7 @@ fn probabilities_of_rare_labels_are_not_called_guesses() {
         format!("{},{}\n", if x > 96 { 1 } else { 0 }, if rare { "click" } else { "none" })
     };
     let folder = Folder::with("a.csv", "x,y\n".to_owned() + &(0..4000).map(row).collect::<String>());
-    let said = folder.run("run a.csv --learner ftrl --quiet").succeeded().stderr;
+    let said = folder.run("run a.csv --learner ftrl").succeeded().stderr;
     assert!(said.contains("ONLY ITS PROBABILITIES ARE BETTER THAN GUESSING: naming"), "{said}");
     let said = folder.run("run a.csv --learner ons-diag").succeeded().stderr;
     assert!(said.contains("GUESSING") && said.contains("the learner's 0.693"), "{said}");
