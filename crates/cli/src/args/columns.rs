@@ -41,7 +41,8 @@ pub(crate) struct LogColumnArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
     /// What rewards may be, as in 0..15: the largest becomes the reward 1, the least 0; with 0..15:clip, one
-    /// outside counts as the nearest end. For run, also those of its own logs [default: 0..1; of evaluate: as they are]
+    /// outside counts as the nearest end. For run, also those of its own logs [default: 0..1; of evaluate: as
+    /// they are]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,
     /// The column or key of the labels on offer, of a log or of rows with labels: a list, or names separated

@@ -90,7 +90,8 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) columns: LogColumnArgs,
     /// The column of the reward has costs in this range, as in 0..10, which become rewards from 1, for the
-    /// least, to 0; with 0..10:clip, one outside counts as the nearest end [default: rewards as they are; in logs of Vowpal Wabbit minus the cost]
+    /// least, to 0; with 0..10:clip, one outside counts as the nearest end [default: rewards as they are; in
+    /// logs of Vowpal Wabbit minus the cost]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true)]
     pub(crate) costs: Option<Costs>,
     #[command(flatten)]

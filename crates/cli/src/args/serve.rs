@@ -56,8 +56,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, env = "NOREGRET_CORS", value_name = "ORIGINS", value_delimiter = ',')]
     pub(crate) cors: Vec<String>,
     /// The PostgreSQL database with the log that several nodes have in common, as
-    /// postgres://USER:PASSWORD@HOST/DATABASE; one of them changes models, the others follow and take over. Not
-    /// in the program of a Python wheel
+    /// postgres://USER:PASSWORD@HOST/DATABASE; one of them changes models, the others follow and take over.
+    /// Not in the program of a Python wheel
     #[arg(long, env = "NOREGRET_POSTGRES", hide_env_values = true, value_name = "URL", requires = "node")]
     pub(crate) postgres: Option<String>,
     /// What clients are told to ask while this node changes models, such as http://10.0.0.7:8730; another one
@@ -67,8 +67,8 @@ pub(crate) struct ServeArgs {
     /// Seconds after which another node takes over from one that is gone
     #[arg(long, env = "NOREGRET_LEASE", value_name = "SECONDS", default_value_t = 10, value_parser = super::at_least_one::<u64>)]
     pub(crate) lease: u64,
-    /// The collector of OpenTelemetry that traces of requests are sent to, such as http://127.0.0.1:4318. Not in
-    /// the program of a Python wheel [default: none]
+    /// The collector of OpenTelemetry that traces of requests are sent to, such as http://127.0.0.1:4318. Not
+    /// in the program of a Python wheel [default: none]
     #[arg(long, env = "NOREGRET_TRACES", value_name = "URL")]
     pub(crate) traces: Option<String>,
     /// Largest number of requests of one client per second [default: unlimited]

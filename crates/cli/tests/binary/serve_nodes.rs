@@ -267,8 +267,8 @@ fn what_failed_is_tried_again() {
     two.kill();
 }
 
-/// Nobody waits for a database that is there and does not answer, whatever was asked; when it answers, changes
-/// are accepted again.
+/// Nobody waits for a database that is there and does not answer, whatever was asked; when it answers,
+/// changes are accepted again.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_database_that_does_not_answer_is_not_waited_for() {

@@ -136,7 +136,8 @@ impl Writer {
             self.save_sometimes();
             self.forget_sometimes();
         }
-        // When the thread has ended, nothing more is written: the next model of this name has the same folder.
+        // When the thread has ended, nothing more is written: the next model of this name has the same
+        // folder.
         if let Some(saves) = self.saves.take() {
             saves.join();
         }

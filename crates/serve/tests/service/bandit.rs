@@ -110,8 +110,8 @@ fn costs_may_be_clipped() {
     let log = String::from_utf8(service.get("/v1/models/costly/log").bytes).expect("text");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines[0]["encoding"]["costs"], "0..10:clip");
-    let rewards: Vec<f64> = lines.iter().filter_map(|line| line["reward"].as_f64()).collect();
-    assert_eq!(rewards, [1.0, 0.75, 0.0]);
+    let earned = |line: &Value| line["reward"].as_f64().or(line["correct"].as_bool().map(f64::from));
+    assert_eq!(lines.iter().filter_map(earned).collect::<Vec<f64>>(), [1.0, 0.75, 0.0]);
     let model = Archive::from_bytes(&service.get("/v1/models/costly/model").bytes).expect("a model file");
     assert_eq!(replayed(log.into_bytes(), None).digest(), model.digest());
 }

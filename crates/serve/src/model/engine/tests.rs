@@ -123,7 +123,8 @@ fn a_second_slot_that_is_refused_takes_back_the_first() {
     let good: Vec<Event> =
         (0..6).map(|t| decide(&format!("d{t}"), json!({"labels": labels, "slots": slots(1.0)}))).collect();
     let bad = decide("bad", json!({"labels": labels, "slots": slots(1e90)}));
-    leave_no_trace(&json!({"feedback": "bandit"}), &good, &[bad]);
+    // Scaled numbers would be clipped, and nothing refused.
+    leave_no_trace(&json!({"feedback": "bandit", "params": {"scale": "none"}}), &good, &[bad]);
 }
 
 /// A decision that waits takes little memory, in a model and in its shadow: the learner's scratch memory,
