@@ -207,6 +207,21 @@ def test_many_rows(entry):
     np.testing.assert_array_equal(learner.scores(turned), learner.scores(next(iter(list(kinds_of_rows(x))[3:4]))))
 
 
+@answer("What about a feature that first comes later, as in dictionaries of River or over HTTP?")
+def test_a_feature_that_comes_later():
+    from noregret.river import Ogd
+
+    late, always = Ogd(), Ogd()
+    for at in range(60):
+        row, label = {"a": at % 5}, "cat" if at % 2 else "dog"
+        late.learn_one(row | ({"b": at % 3} if at > 30 else {}), label)
+        always.learn_one(row | {"b": 40 + at % 3}, label)
+    forecast = lambda model, **row: model.predict_proba_one({"a": 2} | row)
+    # The column begins later, and a row that does not name it has 0 of it.
+    assert forecast(late, b=2) != forecast(late) == forecast(late, b=0)
+    assert forecast(always) == forecast(always, b=0) != forecast(always, b=None)
+
+
 @answer("What about a class that was not in the first rows?")
 def test_new_classes(here):
     write("head.csv", table())

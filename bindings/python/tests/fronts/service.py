@@ -78,15 +78,14 @@ class Service(Front):
                 self._send(f"{model}/feedback", {"id": decision["id"], "cost": case.costs[at][decision["label"]]})
             elif right is not None:
                 self._send(f"{model}/feedback", {"id": decision["id"], "correct": decision["label"] == right})
-        if isinstance(case, Offered) and case.have_features:
-            return Outcome([self._decide(case, model, row, at)["p"] for at, row in enumerate(case.asked)])
         # A decision is made with the scaling that includes its row; the model is asked what `noregret predict` answers.
         with urllib.request.urlopen(f"{self.address}{model}/model", timeout=60) as answer:
             (folder / "model").write_bytes(answer.read())
         bandit = Bandit.load(folder / "model")
         names = case.offers if isinstance(case, Offered) else [labels] * len(case.asked)
         p = [bandit.predict_proba(row, offer) for row, offer in zip(case.asked, names, strict=False)]
-        return Outcome([shares(offer, row) for offer, row in zip(names, p, strict=False)], played)
+        described = isinstance(case, Offered) and case.have_features
+        return Outcome([shares(offer, row) for offer, row in zip(names, p, strict=False)], None if described else played)
 
     def _decide(self, case: Situation, model: str, row: dict[str, Any], at: int) -> Any:
         offer = {"labels": case.offers[at]} if isinstance(case, Offered) else {}
