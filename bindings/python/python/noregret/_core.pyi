@@ -53,6 +53,7 @@ __all__ = [
     "rows_of",
     "run_table",
     "settled",
+    "shares_of",
     "sums",
     "survey",
     "table_rows",
