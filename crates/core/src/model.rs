@@ -116,12 +116,6 @@ impl Archive {
         Self::made(model.about(), &model.values(), &model.problem().clone(), model)
     }
 
-    /// An archive of a learner of any kind.
-    pub fn of_any(model: &mut AnyModel) -> Self {
-        let (about, values, problem) = (model.about(), model.values(), model.problem().clone());
-        Self::made(about, &values, &problem, model.state())
-    }
-
     fn made(about: &About, values: &Values, problem: &Problem, state: &mut dyn State) -> Self {
         let mut archive = Self::default();
         archive.set_text("algorithm", about.name);
