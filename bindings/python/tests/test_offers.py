@@ -279,7 +279,7 @@ def test_labels_are_described_to_conditional_logit():
         decision = bandit.decide({}, labels)
         bandit.feedback(decision.id, decision.label == min(labels, key=lambda name: labels[name]["price"]))
     assert bandit.rounds == 300
-    with pytest.raises(ValueError, match="schedule = certificate: must be learnt, since the oracle auto has no certificate"):
+    with pytest.raises(ValueError, match="schedule = certificate: must be 'learnt', since the oracle auto has no certificate"):
         Bandit("offers", width=32, classes=3, schedule="certificate")
 
 

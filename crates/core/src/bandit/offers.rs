@@ -291,7 +291,7 @@ impl Algorithm for Offers {
             schedule if model.certificate().is_none() => {
                 let name = entry.about.name;
                 let need = format!(
-                    "learnt, since the oracle {name} has no certificate, a bound on its regret; conditional-logit has one"
+                    "'learnt', since the oracle {name} has no certificate, a bound on its regret; conditional-logit has one"
                 );
                 return Err(ParamError::invalid("schedule", schedule.to_value(), need));
             }

@@ -54,7 +54,7 @@ const REFUSALS: &[Refusal] = &[
     ("offers", (3, 6), "oracle=vaw", "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"),
     ("offers", (3, 6), "oracle=conditional-logit oracle.width=2", "oracle.width = 2: must be left out, since the columns of a block are those of width"),
     ("offers", (3, 6), "oracle=conditional-logit oracle.norm=-1", "oracle.norm = -1: must be a finite number > 0"),
-    ("offers", (3, 6), "schedule=certificate", "schedule = certificate: must be learnt, since the oracle auto has no certificate, a bound on its regret; conditional-logit has one"),
+    ("offers", (3, 6), "schedule=certificate", "schedule = certificate: must be 'learnt', since the oracle auto has no certificate, a bound on its regret; conditional-logit has one"),
     ("ogd", (2, 1), "schedule=constant", "rate = unset: must be given when schedule = constant and the number of rounds (horizon) is unknown"),
     ("ons", (3, 2), "rate=0", "rate = 0: must be a finite number > 0"),
     ("ons-diag", (3, 2), "norm=inf", "norm = inf: must be a finite number > 0"),
