@@ -1,6 +1,6 @@
 //! The registry as plain Python data, for generating classes and documentation.
 
-use noregret::algorithm::{Forecast, Model};
+use noregret::algorithm::Forecast;
 use noregret::learner::{Classes, Feedback};
 use noregret::param::Values;
 use noregret::problem::Problem;
@@ -48,9 +48,9 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     dict.set_item("blocks", entry.takes_blocks())?;
     dict.set_item("mixture", entry.is_mixture())?;
     dict.set_item("nested", entry.prefix.map(|prefix| prefix.trim_end_matches('.')))?;
-    let typical = typical(entry);
-    dict.set_item("general", typical.is_some())?;
-    dict.set_item("grows", typical.is_some_and(|mut learner| grows(&mut *learner)))?;
+    let general = entry.make(&Values::new(), typical(entry), 0).is_ok();
+    dict.set_item("general", general)?;
+    dict.set_item("grows", general && grows(entry))?;
     let params = PyList::empty(py);
     for param in entry.params {
         let described = PyDict::new(py);
@@ -75,19 +75,20 @@ pub(crate) fn forecast_name(forecast: Forecast) -> &'static str {
     }
 }
 
-/// The default learner for a problem of moderate size, if there is one.
-fn typical(entry: &Entry) -> Option<Box<dyn Model>> {
+/// A problem of moderate size for it.
+fn typical(entry: &Entry) -> Problem {
     let classes = match entry.about.accepts.classes {
         Classes::Any => 3,
         Classes::Two => 2,
         Classes::Real => 1,
     };
-    entry.make(&Values::new(), Problem::new(classes, 20).with_radius(1.0), 0).ok()
+    Problem::new(classes, 20).with_radius(1.0)
 }
 
-/// Whether a learner can add features, and classes if it has any.
-fn grows(learner: &mut dyn Model) -> bool {
-    let more = usize::from(learner.about().accepts.classes == Classes::Any);
-    let problem = learner.problem().clone();
-    learner.grow(problem.classes + more, problem.features + 1)
+/// Whether the default learner can add features, and classes if it has any.
+fn grows(entry: &Entry) -> bool {
+    let more = usize::from(entry.about.accepts.classes == Classes::Any);
+    let problem = typical(entry);
+    let (classes, features) = (problem.classes + more, problem.features + 1);
+    entry.grows(&Values::new(), problem, classes, features).unwrap_or(false)
 }

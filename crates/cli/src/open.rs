@@ -8,7 +8,6 @@ use noregret::guarantee::Guarantee;
 use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
-use noregret::problem::Problem;
 use noregret::registry::{self, Entry, Practice};
 use noregret::rng::Rng;
 use noregret_stream::Reader;
@@ -148,9 +147,12 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
 
 /// Whether a learner can take in new classes.
 fn can_grow(learner: &AnyModel) -> bool {
-    let AnyModel::Full(learner) = learner else { return false };
-    let Problem { classes, features, .. } = *learner.problem();
-    learner.about().accepts.classes == Classes::Any && learner.boxed_clone().grow(classes + 1, features)
+    let (about, problem) = (learner.about(), learner.problem());
+    let may = matches!(learner, AnyModel::Full(_)) && about.accepts.classes == Classes::Any;
+    let grows = |entry: &Entry| {
+        entry.grows(&learner.values(), problem.clone(), problem.classes + 1, problem.features)
+    };
+    may && registry::find(about.name).and_then(grows).unwrap_or(false)
 }
 
 /// Grows the learner by the new classes of a file, found by a first pass, if it can grow.

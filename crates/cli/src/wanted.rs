@@ -1,6 +1,5 @@
 //! A requested learner with its settings.
 
-use noregret::algorithm::AnyModel;
 use noregret::learner::Feedback;
 use noregret::open_classes::FEWEST;
 use noregret::param::{ParamValue as _, Value};
@@ -61,12 +60,15 @@ impl Wanted {
         Ok(wanted)
     }
 
+    /// Whether the smallest learner of its kind can make room for so many classes and features.
+    pub(crate) fn grows(&self, classes: usize, features: usize) -> Result<bool, Failure> {
+        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
+        Ok(self.entry.grows(&self.settings.params, smallest, classes, features)?)
+    }
+
     /// Rejects a learner that cannot add classes.
     pub(crate) fn check_growth(&self) -> Result<(), Failure> {
-        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
-        if let AnyModel::Full(mut learner) = self.entry.make_any(&self.settings.params, smallest, 0)?
-            && learner.grow(FEWEST + 1, 1)
-        {
+        if self.grows(FEWEST + 1, 1)? && !self.is_bandit() {
             return Ok(());
         }
         Err(Failure::usage(format!(

@@ -306,6 +306,18 @@ impl Entry {
         self.make_experts.ok_or_else(need)?(values, problem, seed)
     }
 
+    /// Whether a learner with the parameters `values`, made for `problem`, can make room for so many classes
+    /// and features: tried with a new one, as growing takes as long as a learner is large.
+    pub fn grows(
+        &self,
+        values: &Values,
+        problem: Problem,
+        classes: usize,
+        features: usize,
+    ) -> Result<bool, ParamError> {
+        Ok(self.make_any(values, problem, 0)?.grow(classes, features))
+    }
+
     /// Checks the names and types of `values` alone, before the problem is known.
     pub fn check_names(&self, values: &Values) -> Result<(), ParamError> {
         (self.check_names)(values)

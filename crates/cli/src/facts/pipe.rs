@@ -1,10 +1,8 @@
 //! The facts about a pipe: it has no first pass, so that classes and columns are declared, or added during
 //! the run.
 
-use noregret::algorithm::AnyModel;
-use noregret::learner::{Classes, OnlineLearner as _};
+use noregret::learner::Classes;
 use noregret::open_classes::FEWEST;
-use noregret::problem::Problem;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::encode::survey::suitable;
 use noregret_stream::setup::{Facts, Norm};
@@ -107,14 +105,8 @@ fn check_open_columns(scale: Option<Scaling>, wanted: &[Wanted]) -> Result<(), F
         )))
     };
     for one in wanted {
-        let grows = one.open_classes && !one.is_bandit() && one.entry.param("radius").is_none();
-        let smallest = Problem::new(FEWEST, 1).with_radius(1.0);
-        let grows = grows
-            && match one.entry.make_any(&one.settings.params, smallest, 0)? {
-                AnyModel::Full(mut learner) => learner.grow(FEWEST, 2),
-                AnyModel::Bandit(_) => false,
-            };
-        if !grows {
+        let may = one.open_classes && !one.is_bandit() && one.entry.param("radius").is_none();
+        if !(may && one.grows(FEWEST, 2)?) {
             return needs(String::new());
         }
     }

@@ -241,7 +241,8 @@ fn growth_is_as_if_it_had_been_there() {
         assert!(!grown.grow(k - 1, d) && !grown.grow(k, d - 1), "shrinking is refused");
         // With one model for all labels, the number of features is the distance of the labels' columns.
         let grows = GROWING.contains(&name) && case.values.get("models") != Some(&Value::from("joint"));
-        assert_eq!(grown.grow(k, d + 2), grows);
+        let asked = case.entry.grows(&grown.values(), grown.problem().clone(), k, d + 2);
+        assert_eq!((asked, grown.grow(k, d + 2)), (Ok(grows), grows));
         if !grows {
             assert_eq!(grown.problem().features, d, "what cannot grow stays as it was");
             return;

@@ -15,7 +15,10 @@ fn features_that_appear_had_been_there_all_along() {
         wide.problem.features = features + 3;
         let (before, after) = (case.stream(1, 23), wide.stream(2, 40));
         let mut forecasts = case.play(&mut *grown, &before);
-        if !grown.grow(classes, features + 3) {
+        let asked = case.entry.grows(&grown.values(), grown.problem().clone(), classes, features + 3);
+        let grew = grown.grow(classes, features + 3);
+        assert_eq!(asked, Ok(grew), "a new learner of its kind tells whether it grows");
+        if !grew {
             assert_eq!(grown.problem().features, features, "what cannot grow stays as it was");
             return;
         }

@@ -195,11 +195,10 @@ impl Engine {
     /// again.
     /// `None` if there is no room for the classes.
     fn most_with(&self, classes: usize) -> Option<Option<usize>> {
-        let AnyModel::Bandit(learner) = &self.learner else { return None };
-        let fits = |columns: usize| {
-            let features = columns + usize::from(self.encoder.has_intercept());
-            learner.boxed_clone().grow(classes, features)
-        };
+        if !matches!(self.learner, AnyModel::Bandit(_)) {
+            return None;
+        }
+        let fits = |columns: usize| self.can_grow(classes, columns);
         let now = self.encoder.columns();
         let Some(mut most) = self.most else { return fits(now).then_some(None) };
         while !fits(most) {

@@ -22,18 +22,18 @@ impl Engine {
     /// The largest number of columns of a new model of decisions whose number of columns is not fixed by
     /// `params.features`: doubled as long as its learner can grow, within the limits on memory.
     pub(super) fn most_columns(&self) -> Option<usize> {
-        let AnyModel::Bandit(learner) = &self.learner else { return None };
         let is_fixed = self.spec.params.get("features").is_some_and(|features| !features.is_null());
-        if is_fixed || self.kind != RowKind::Columns || self.spec.feedback != Feedback::Bandit {
+        let decides = matches!(self.learner, AnyModel::Bandit(_)) && self.spec.feedback == Feedback::Bandit;
+        if is_fixed || self.kind != RowKind::Columns || !decides {
             return None;
         }
+        let classes = self.learner.problem().classes;
         let mut most = self.encoder.columns();
-        let first = self.bytes(learner.problem().classes, most);
+        let first = self.bytes(classes, most);
         while 2 * most <= self.limits.columns {
-            let bytes = self.bytes(learner.problem().classes, 2 * most);
+            let bytes = self.bytes(classes, 2 * most);
             let allowed = first.saturating_add(self.limits.growth).min(self.limits.model_bytes);
-            let features = 2 * most + usize::from(self.encoder.has_intercept());
-            if bytes > allowed || !learner.boxed_clone().grow(learner.problem().classes, features) {
+            if bytes > allowed || !self.can_grow(classes, 2 * most) {
                 break;
             }
             most *= 2;
@@ -45,6 +45,14 @@ impl Engine {
     /// columns where they were.
     pub(super) fn more_columns(&self) -> Option<usize> {
         self.most_columns().filter(|most| *most >= 2 * self.encoder.columns())
+    }
+
+    /// Whether its learner could make room for so many labels and columns.
+    pub(super) fn can_grow(&self, classes: usize, columns: usize) -> bool {
+        let features = columns + usize::from(self.encoder.has_intercept());
+        let (values, problem) = (self.learner.values(), self.learner.problem().clone());
+        let entry = registry::find(self.learner_name());
+        entry.and_then(|entry| entry.grows(&values, problem, classes, features)).unwrap_or(false)
     }
 
     /// The size of the learner's state with so many labels and columns, in bytes.
@@ -103,14 +111,14 @@ impl Engine {
     /// Whether the learner can take more labels, and more columns, than it has room for. Tried with a small
     /// one of its kind, as growing takes as long as the learner is large.
     fn growth(&self) -> (bool, bool) {
-        let problem = Problem { features: 1, ..self.learner.problem().clone() };
         let Ok(entry) = registry::find(self.learner_name()) else { return (false, false) };
-        let small = || entry.make_any(&self.learner.values(), problem.clone(), self.seed);
+        let (values, now) = (self.learner.values(), self.learner.problem());
+        let from = |features: usize, classes: usize, columns: usize| {
+            let problem = Problem { features, ..now.clone() };
+            entry.grows(&values, problem, now.classes + classes, features + columns)
+        };
         let grows = |classes: usize, columns: usize| {
-            let mut learner = small().unwrap_or_else(|_| self.learner.clone());
-            let problem = learner.problem();
-            let (classes, features) = (problem.classes + classes, problem.features + columns);
-            learner.grow(classes, features)
+            from(1, classes, columns).or_else(|_| from(now.features, classes, columns)).unwrap_or(false)
         };
         let may = matches!(self.learner, AnyModel::Full(_)) || entry.decides_among();
         (may && grows(1, 0), grows(0, 1))
