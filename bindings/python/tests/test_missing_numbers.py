@@ -39,3 +39,19 @@ def test_numbers_that_go_missing_later():
     files = [summary("run", name, "--learner", "folklore")["error_rate"] for name in ("rows.csv", "rows.ndjson")]
     for errors in (Learner("folklore").run(frame, labels).error_rate, *files):
         assert errors < filled + 0.03, (errors, filled)
+
+
+@pytest.mark.parametrize("name", ["ogd", "folklore"])
+def test_a_missing_number_tells_the_label_behind_the_first_rows(name):
+    """Of the first 1,100 rows, which are whole, half are wrong; then a number is missing in nine of ten rows of one label."""
+    at = np.arange(3000)
+    old = at * 37 % 11 % 2 == 1
+    holes = (at >= 1100) & old & (at % 10 != 3)
+    frame = pandas.DataFrame({"a": np.where(holes, np.nan, 47.5 + at * 7 % 5), "b": 20.0 + at * 5 % 13})
+    labels = np.where(old, "old", "young")
+    frame.assign(label=labels).to_csv("rows.csv", index=False)
+    learner = Learner(name)
+    for errors in (learner.run(frame, labels).error_rate, summary("run", "rows.csv", "--learner", name)["error_rate"]):
+        assert errors < 0.32, errors
+    assert "a:missing" in learner.columns
+    assert learner.predict(pandas.DataFrame({"a": [np.nan, 49.5], "b": [25.0, 25.0]})).tolist() == ["old", "young"]

@@ -158,8 +158,7 @@ fn can_grow(learner: &AnyModel) -> bool {
 /// Grows the learner by the new classes of a file, found by a first pass, if it can grow.
 fn take_in(saved: &mut Saved, source: &Source, stop: &Stop) -> Result<Vec<String>, Failure> {
     let AnyModel::Full(learner) = &mut saved.learner else { return Ok(vec![]) };
-    let file = std::fs::metadata(&source.data).is_ok_and(|metadata| metadata.is_file());
-    if !file || learner.about().accepts.classes != Classes::Any {
+    if !source.is_file() || learner.about().accepts.classes != Classes::Any {
         return Ok(vec![]);
     }
     let (mut new, mut row) = (Labels::default(), Row::new());

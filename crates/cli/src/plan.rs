@@ -88,6 +88,11 @@ impl Source {
         data_name(&self.data)
     }
 
+    /// Whether it is a file, which can be read twice.
+    pub(crate) fn is_file(&self) -> bool {
+        std::fs::metadata(&self.data).is_ok_and(|metadata| metadata.is_file())
+    }
+
     /// Opens it.
     pub(crate) fn open(&self) -> Result<Box<dyn Reader>, Failure> {
         noregret_stream::open(&self.data, &self.options).map_err(Failure::reading)

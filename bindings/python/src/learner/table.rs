@@ -148,7 +148,9 @@ pub(crate) fn learner_for_table(
     let params = values::from_python(params)?;
     let table = table.clone();
     let make = || -> Done<(Learner, Vec<String>)> {
-        let (memory, options) = (asked.bytes(), asked.reading(&reading));
+        // The columns of votes are experts.
+        let late_holes = !registry::find(&asked.name)?.takes_votes();
+        let (memory, options) = (asked.bytes(), ReadOptions { late_holes, ..asked.reading(&reading) });
         let mut reader = table.open(&options)?;
         let saved = made(asked, &params, reader.as_mut())?;
         Ok((Learner::of_saved(saved, memory)?, reader.notes()))

@@ -389,3 +389,44 @@ fn a_missing_number_tells_the_label_in_every_format() {
         ran.stderr
     );
 }
+
+/// The same where the first missing number comes behind the first 1,000 rows, in formats whose features have
+/// names.
+#[test]
+fn a_missing_number_tells_the_label_behind_the_first_rows() {
+    let label = |t: usize| t * 37 % 11 % 2;
+    let cells = |t: usize, from: usize| {
+        let is_hole = t >= from && label(t) == 1 && t % 10 != 3;
+        ((!is_hole).then(|| format!("{}.5", 47 + t * 7 % 5)), 20 + t * 5 % 13)
+    };
+    let csv = |t: usize, a: Option<String>, b: usize| {
+        format!("{},{b},{}\n", a.unwrap_or_default(), ["p", "q"][label(t)])
+    };
+    let json = |t: usize, a: Option<String>, b: usize| {
+        let a = a.unwrap_or("null".to_owned());
+        format!("{{\"a\":{a},\"b\":{b},\"label\":\"{}\"}}\n", ["p", "q"][label(t)])
+    };
+    let vw = |t: usize, a: Option<String>, b: usize| {
+        format!("{} |n a:{} b:{b}\n", label(t) + 1, a.as_deref().unwrap_or("NA"))
+    };
+    let file = |line: &dyn Fn(usize, Option<String>, usize) -> String, from: usize| -> String {
+        (0..3000).map(|t| (t, cells(t, from))).map(|(t, (a, b))| line(t, a, b)).collect()
+    };
+    let folder = Folder::with("late.csv", "a,b,label\n".to_owned() + &file(&csv, 1100));
+    folder.write("now.csv", "a,b,label\n".to_owned() + &file(&csv, 0));
+    folder.write("late.ndjson", file(&json, 1100));
+    folder.write("late.vw", file(&vw, 1100));
+    for learner in ["ogd", "folklore"] {
+        let wrong = |arguments: &str| folder.summary(arguments)["error_rate"].as_f64().unwrap();
+        // Of the first 1,100 rows, half are wrong.
+        for name in ["late.csv", "late.ndjson", "late.vw"] {
+            let wrong = wrong(&format!("{name} --learner {learner}"));
+            assert!(wrong < 0.32, "{name} {learner}: {wrong}");
+        }
+        folder.run(&format!("run late.csv --learner {learner} --quiet --save {learner}")).succeeded();
+        let goes_on = wrong(&format!("now.csv --load {learner}"));
+        assert!(goes_on < 0.12, "{learner} goes on: {goes_on}");
+        // With a number of columns that is declared, there is no place for the feature.
+        folder.run(&format!("run late.csv --learner {learner} --set features=2 --quiet")).succeeded();
+    }
+}

@@ -1,15 +1,17 @@
 //! Identities of feature columns: numbers, names or hash buckets.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::encode::survey::ALWAYS_DENSE;
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
+use crate::read::holes::Watch;
 use crate::read::remark::Remark;
 use crate::read::row::Row;
 
@@ -82,6 +84,13 @@ impl Columns {
         {
             row.push(column, 1.0);
         }
+    }
+
+    /// The columns that say where the numbers of others are missing, by these others.
+    pub(crate) fn marks(&self) -> BTreeMap<u32, u32> {
+        let Columns::Named(names) = self else { return BTreeMap::new() };
+        let number = |name: &str| names.index_of(name.strip_suffix(MISSING)?);
+        (0u32..).zip(names.iter()).filter_map(|(mark, name)| Some((number(name)?, mark))).collect()
     }
 
     /// The columns of both, if they agree as far as both go.
@@ -266,12 +275,59 @@ pub(crate) struct ColumnMap {
     good: (u32, u64),
     /// The same of the good row before it.
     before: (u32, u64),
+    /// See [`Columns::marks`].
+    marks: BTreeMap<u32, u32>,
+    /// What was seen of the numbers, if columns may begin that say where they are missing.
+    watch: Option<Watch>,
 }
 
 impl ColumnMap {
     pub(crate) fn new(columns: Columns, most: u32) -> Self {
-        let good = (columns.count(), 0);
-        ColumnMap { columns, most, dropped: 0, unknown: vec![], good, before: good }
+        let (good, marks) = ((columns.count(), 0), columns.marks());
+        ColumnMap { columns, most, dropped: 0, unknown: vec![], good, before: good, marks, watch: None }
+    }
+
+    /// The same, where columns with names may begin that say where the numbers of others are missing.
+    pub(crate) fn watching(self) -> Self {
+        let named = matches!(self.columns, Columns::Named(_));
+        Self { watch: named.then(Watch::default), ..self }
+    }
+
+    /// Takes in that these are columns of numbers in a table, whatever they are called. With `indicated`,
+    /// they have others beside them that say where they are missing.
+    pub(crate) fn are_numbers(&mut self, numbers: &[Option<u32>], indicated: bool) {
+        self.marks.retain(|_, mark| !numbers.contains(&Some(*mark)));
+        if indicated {
+            self.watch = None;
+        }
+    }
+
+    /// Sees a row that is complete. Where its number is missing in a column that has a feature which says so,
+    /// this is 1. Such a feature begins as [`Watch::see`] finds.
+    pub(crate) fn see(&mut self, row: &mut Row) {
+        let begun = self.watch.as_mut().map_or_else(Vec::new, |watch| watch.see(row));
+        for column in begun {
+            let mark = format!("{}{MISSING}", self.columns.name(column));
+            if self.columns.index_of(&mark).is_none()
+                && let Some(mark) = self.by_word(&mark)
+            {
+                self.marks.insert(column, mark);
+            }
+        }
+        // A mean stands for missing numbers where rows are dense.
+        if self.watch.is_some() && self.columns.count() >= ALWAYS_DENSE as u32 {
+            self.watch = None;
+        }
+        if row.missing().is_empty() || self.marks.is_empty() {
+            return;
+        }
+        let marks = row.missing().iter().filter_map(|number| self.marks.get(number));
+        for mark in marks.copied().collect::<Vec<u32>>() {
+            if !row.indices().contains(&mark) {
+                row.push(mark, 1.0);
+            }
+        }
+        row.sum_duplicates().expect("its columns differ");
     }
 
     pub(crate) fn columns(&self) -> &Columns {
@@ -437,6 +493,8 @@ impl ColumnMap {
             Columns::Named(names) => names.truncate(self.good.0),
             Columns::Hashed { .. } => {}
         }
+        let count = self.columns.count();
+        self.marks.retain(|_, mark| *mark < count);
     }
 }
 

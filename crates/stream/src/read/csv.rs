@@ -37,7 +37,7 @@ use crate::words::counted;
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let mut columns = options.map(columns);
     let saved = table::saved_layout(options);
     let saved = saved.as_deref();
     let (mut missing, mut said) = (vec![], vec![]);

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::read::number::is_far_from_0;
+use crate::read::row::Row;
 use crate::read::table::FEW;
 
 /// What lines say of a feature.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Seen {
     /// Missing numbers, and others.
     missing: usize,
@@ -40,6 +41,37 @@ impl Seen {
         let share = self.count as f64 / numbers as f64;
         let squares = self.squares + self.mean * self.mean * share * zeros as f64;
         is_far_from_0(self.mean * share, squares / numbers as f64)
+    }
+}
+
+/// What the rows so far say of every column.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    columns: Vec<Seen>,
+    rows: usize,
+}
+
+impl Watch {
+    /// Sees a row. Returns the columns whose first missing number it has, if those before are far from 0.
+    pub(crate) fn see(&mut self, row: &Row) -> Vec<u32> {
+        self.rows += 1;
+        let last = row.indices().last().max(row.missing().last());
+        let width = last.map_or(0, |last| *last as usize + 1);
+        if self.columns.len() < width {
+            self.columns.resize_with(width, Seen::default);
+        }
+        for (column, value) in row.indices().iter().zip(row.values()) {
+            self.columns[*column as usize].note(*value);
+        }
+        let mut begun = vec![];
+        for column in row.missing() {
+            let seen = &mut self.columns[*column as usize];
+            seen.note(f64::NAN);
+            if seen.missing == 1 && seen.is_far(self.rows) {
+                begun.push(*column);
+            }
+        }
+        begun
     }
 }
 
@@ -91,5 +123,26 @@ mod tests {
             })
         };
         assert!(lacking(sparse).is_empty());
+    }
+
+    /// In how many rows of 60 a feature begins, of a column with the value 50 but for its `holes`.
+    fn begins(holes: impl Fn(usize) -> bool) -> usize {
+        let (mut watch, mut row) = (Watch::default(), Row::new());
+        let mut sees = |t: usize| {
+            row.clear();
+            if holes(t) {
+                row.miss(3);
+            } else {
+                row.push(3, 50.0);
+            }
+            watch.see(&row) == [3]
+        };
+        (0..60).filter(|t| sees(*t)).count()
+    }
+
+    #[test]
+    fn the_first_missing_number_decides() {
+        assert_eq!([begins(|t| t == 20), begins(|t| t >= 30), begins(|t| t % 21 == 20)], [1; 3]);
+        assert_eq!([begins(|t| t == 19), begins(|t| t == 3 || t >= 40), begins(|_| false)], [0; 3]);
     }
 }

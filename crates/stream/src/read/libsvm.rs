@@ -55,7 +55,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let (base, hashed) = (u64::from(base), matches!(columns, Columns::Hashed { .. }));
     let missing = options.missing();
     let fresh = options.schema.is_none() && source.size().is_some();
-    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let mut columns = options.map(columns);
     let (mut of_labels, mut notes) = (vec![], vec![]);
     if fresh {
         let peek = source.peek(BASE_LINES, 1)?;

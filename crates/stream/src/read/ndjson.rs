@@ -165,7 +165,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     };
     let as_a_log = rows.first().and_then(|row| like_a_log(|key| row.contains_key(key)));
     let strict = saved.is_some() && options.room == 0;
-    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let mut columns = options.map(columns);
     if let Some(width) = blocks {
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }

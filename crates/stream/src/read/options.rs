@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::read::columns::{Columns, Names};
+use crate::read::columns::{ColumnMap, Columns, Names};
 use crate::read::error::ReadErrorKind;
 use crate::read::format::Format;
 use crate::read::live::Stop;
@@ -67,6 +67,11 @@ pub struct ReadOptions {
     /// With a schema: new features become new columns up to this number; further ones are dropped
     /// and counted.
     pub room: u32,
+    /// Without a schema: where the first missing number of a column comes after others that are far from 0,
+    /// the feature `name:missing` says from there on that it is missing, unless the columns are hashed, or
+    /// those of a table whose first rows have decided so. For data that are read to their end before the
+    /// learner is made, which has a column for it then.
+    pub late_holes: bool,
     /// Sentences name rows by their numbers from 0, as those of a data frame, and not by their lines, if this
     /// is the line of row 0.
     pub row_0: Option<u64>,
@@ -346,8 +351,12 @@ impl ReadOptions {
             .with(&self.missing)
     }
 
-    /// Largest number of columns; further features are dropped.
-    pub(crate) fn most_columns(&self) -> u32 {
-        if self.schema.is_some() { self.room } else { u32::MAX }
+    /// These columns, to which a reader adds those of the data.
+    pub(crate) fn map(&self, columns: Columns) -> ColumnMap {
+        match self.schema {
+            Some(_) => ColumnMap::new(columns, self.room),
+            None if self.late_holes => ColumnMap::new(columns, u32::MAX).watching(),
+            None => ColumnMap::new(columns, u32::MAX),
+        }
     }
 }

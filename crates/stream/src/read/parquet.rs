@@ -105,7 +105,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let given = ByteRecord::from(rows.leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
     let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
-    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let mut columns = options.map(columns);
     let (layout, notes) = match table::saved_layout(options) {
         Some(saved) => {
             let first = |leaf: &Leaf, name: &String| leaf.is_vector().then(|| position_name(name, 0));

@@ -148,6 +148,7 @@ impl<P: LineParser> Reader for LineReader<P> {
         loop {
             row.clear();
             if self.parser.more(row) {
+                self.columns.see(row);
                 self.columns.commit();
                 return Ok(true);
             }
@@ -161,6 +162,7 @@ impl<P: LineParser> Reader for LineReader<P> {
                 Ok(false) if over => return Ok(false),
                 Ok(false) => {}
                 Ok(true) => {
+                    self.columns.see(row);
                     self.columns.commit();
                     if row.line == 0 {
                         row.line = self.source.line();

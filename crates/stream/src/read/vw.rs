@@ -144,7 +144,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
                 "has actions with features of their own, which are hashed into blocks of columns already",
             ));
         }
-        let columns = ColumnMap::new(columns, options.most_columns());
+        let columns = options.map(columns);
         let vw = Vw { missing: options.missing(), ..Vw::default() };
         return Ok(LineReader::boxed(source, columns, actions::Actions::new(vw, width, options.describes)));
     }
@@ -152,7 +152,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let fresh = source.size().is_some() && options.schema.is_none();
     let mut vw = Vw { missing: options.missing(), ..Vw::default() };
     let hashed = matches!(columns, Columns::Hashed { .. });
-    let mut columns = ColumnMap::new(columns, options.most_columns());
+    let mut columns = options.map(columns);
     if fresh {
         let peek = source.peek(recognise::LINES, 1)?;
         vw.notes = note_tags(&peek).into_iter().chain(note_words(&peek)).collect();

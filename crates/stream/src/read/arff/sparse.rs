@@ -76,7 +76,7 @@ pub(super) fn reader(
     let (id, names_only) = (id.or_else(called), id.is_none());
     let (feature, missing) = (String::new(), options.missing());
     let sparse = Sparse { attributes, label, weight, braces, id, names_only, drop, feature, missing };
-    let columns = ColumnMap::new(columns, options.most_columns());
+    let columns = options.map(columns);
     Ok(LineReader::boxed(source, columns, sparse))
 }
 

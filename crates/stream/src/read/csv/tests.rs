@@ -176,6 +176,35 @@ fn missing_numbers_are_spelled_in_many_ways() {
     assert!(reader.describe().iter().any(|(what, _)| *what == "categorical columns"));
 }
 
+/// Behind the first rows, numbers of `a`, which are far from 0, are missing, and such of the other column.
+#[test]
+fn a_feature_for_missing_numbers_begins_behind_the_first_rows() {
+    let cell = |is_hole: bool, value: u32| if is_hole { String::new() } else { value.to_string() };
+    let line = |t: u32| {
+        let a = cell(t >= 1100 && t % 3 == 1, 50 + t % 7);
+        format!("{a},{},x\n", cell(t >= 1100 && t % 4 == 2, t % 3))
+    };
+    let text = |header: &str| format!("{header}\n{}", (0..1200).map(line).collect::<String>());
+    let options = ReadOptions { late_holes: true, ..ReadOptions::default() };
+    let mut reader = open(&text("a,b,y"), &options).unwrap();
+    let rows = read(&mut *reader);
+    assert_eq!(
+        rows[1102..1106],
+        ["1104 x*1 a:missing=1", "1105 x*1 a=54 b=2", "1106 x*1 a=55", "1107 x*1 b=1 a:missing=1"]
+    );
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    let again = read(&mut *open("a,b,y\n,1,x\n5,,x\n", &saved).unwrap());
+    assert_eq!(again, ["2 x*1 b=1 a:missing=1", "3 x*1 a=5"]);
+    // A column of numbers that is called so is one; and without the option there is no such feature.
+    let mut reader = open(&text("a,a:missing,y"), &options).unwrap();
+    assert_eq!(read(&mut *reader)[1102..1104], ["1104 x*1", "1105 x*1 a=54 a:missing=2"]);
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    let again = read(&mut *open("a,a:missing,y\n,7,x\n,,x\n", &saved).unwrap());
+    assert_eq!(again, ["2 x*1 a:missing=7", "3 x*1"]);
+    let mut reader = open(&text("a,b,y"), &ReadOptions::default()).unwrap();
+    assert_eq!((read(&mut *reader).len(), reader.columns().count()), (1200, 2));
+}
+
 #[test]
 fn bad_cells_are_named() {
     let cases = [

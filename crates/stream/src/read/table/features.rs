@@ -85,6 +85,7 @@ pub(crate) fn features(layout: &CsvSchema, columns: &mut ColumnMap) -> Vec<Featu
         Some(_) => numbers.iter().map(|name| columns.by_name(&format!("{name}{MISSING}"))).collect(),
         None => vec![None; numbers.len()],
     };
+    columns.are_numbers(&values, layout.numbers.is_some());
     let mut pairs = values.into_iter().zip(missing);
     let mut of = |field: &CsvField| match field.role {
         CsvRole::Numeric => {

@@ -173,8 +173,9 @@ pub(crate) fn check_asked(layout: &CsvSchema, names: &[String], options: &ReadOp
 /// with `=` is a category of a column, another one a column of numbers.
 fn named_fields(schema: &Schema) -> Option<CsvSchema> {
     let Columns::Named(names) = &schema.columns else { return None };
-    let mut seen = HashSet::new();
-    let fields = names.iter().filter_map(|name| {
+    let (mut seen, marks) = (HashSet::new(), schema.columns.marks());
+    let is_mark = |column: &u32| marks.values().any(|mark| mark == column);
+    let fields = (0u32..).zip(names.iter()).filter(|(column, _)| !is_mark(column)).filter_map(|(_, name)| {
         let (name, role) = match name.split_once('=') {
             Some((column, _)) => (column, CsvRole::Categorical),
             None => (name, CsvRole::Numeric),

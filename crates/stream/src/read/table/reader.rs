@@ -114,7 +114,7 @@ impl<R: Records + 'static> Table<R> {
     ) -> Result<Box<dyn Reader>, ReadError> {
         let failed = |message: Fault| ReadError::new(name, 0, message.into());
         let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
-        let mut columns = ColumnMap::new(columns, options.most_columns());
+        let mut columns = options.map(columns);
         let inferred = inferred.map_or_else(|| Inferred::saved(names, options), Ok).map_err(failed)?;
         let Inferred { layout, missing, notes } = inferred;
         let (cells, absent) = assign(names, &layout, &Arc::new(options.missing()), &mut columns);
@@ -167,6 +167,7 @@ impl<R: Records> Reader for Table<R> {
         }
         match self.parse(row) {
             Ok(()) => {
+                self.columns.see(row);
                 self.columns.commit();
                 Ok(true)
             }

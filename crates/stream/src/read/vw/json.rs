@@ -72,7 +72,7 @@ pub(crate) fn reader(
     }
     let speech = if width.is_some() { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let columns = ColumnMap::new(columns, options.most_columns());
+    let columns = options.map(columns);
     Ok(LineReader::boxed(
         source,
         columns,
