@@ -207,7 +207,7 @@ impl Algorithm for BanditAuto {
         let separate = Oracle::new(&separate_params(&problem), &problem, seed, ROOT_FACTOR)?;
         let prior = Prior::of(params.prior, params.prior_rounds)?;
         let of_coupled = AutoParams { mode: None, prior: None, prior_rounds: None, ..params };
-        let coupled = Auto::new(of_coupled, problem.clone(), seed)?;
+        let coupled = Auto::for_rewards(of_coupled, problem.clone(), seed)?;
         Ok(Self {
             coupled,
             separate,

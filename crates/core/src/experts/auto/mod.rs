@@ -208,6 +208,14 @@ const FIRST_CHANGE: u64 = 32;
 /// From this round on, members are dropped that are not worth their time to the stacks.
 const DECIDED: u64 = 1024;
 
+/// A member is dropped if the stacks would have lost fewer nats without it so far than this, for each budget
+/// of time that it takes.
+const WORTH_OF_BUDGET: f64 = 1.0;
+
+/// The same where only what the played label earned is revealed: fewer nats tell less there, and a label that
+/// is played because a member is gone also costs what the others would have revealed.
+const WORTH_FOR_REWARDS: f64 = 0.2;
+
 /// From this round on, the members are within the budget.
 const SETTLED: u64 = 8192;
 
@@ -253,6 +261,8 @@ params! {
 pub struct Auto {
     /// Whether members stay as they are.
     fixed: bool,
+    /// The nats that a member has to be worth to the stacks, for each budget of time that it takes.
+    least_worth: f64,
     budget: f64,
     /// MiB.
     memory: u64,
@@ -285,6 +295,11 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
+    /// For rounds that reveal what the played label earned.
+    pub(crate) fn for_rewards(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
+        Ok(Self { least_worth: WORTH_FOR_REWARDS, ..Self::new(params, problem, seed)? })
+    }
+
     /// From which rounds on members are dropped that are not worth their time, and all are within the budget.
     /// If the model is settled after few rounds, a trial of the usual length would be most of the time.
     fn trial(&self) -> [u64; 2] {
@@ -306,7 +321,7 @@ impl Auto {
         }
         let limits = self.limits();
         if self.rounds >= self.trial()[0] {
-            self.roster.retire(limits.work, self.limit, true);
+            self.roster.retire(limits.work, self.limit, Some(self.least_worth));
         }
         self.roster.extend(limits);
     }
@@ -347,6 +362,7 @@ impl Algorithm for Auto {
         Prior::refuse(params.prior, params.prior_rounds, "where the label is revealed")?;
         Ok(Self {
             fixed: false,
+            least_worth: WORTH_OF_BUDGET,
             budget,
             memory,
             limit: budget_work(budget),
