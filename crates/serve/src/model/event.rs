@@ -23,7 +23,7 @@ pub enum Event {
         /// The importance weight.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         weight: Option<f64>,
-        /// The features as the model's table has them, if it has one.
+        /// The features as the model's table has them, if it has one, and with those that begin with the row.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         row: Option<Flat>,
     },
@@ -33,7 +33,7 @@ pub enum Event {
         id: String,
         /// The features.
         x: Value,
-        /// The features as the model's table has them, if it has one.
+        /// The features as the model's table has them, if it has one, and with those that begin with the row.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         row: Option<Flat>,
     },
@@ -113,7 +113,7 @@ pub struct Decide {
     /// The same as they were given, for a model whose rows are those of a table.
     #[serde(skip)]
     pub given: Option<Value>,
-    /// The features as the model's table has them, if it has one.
+    /// The features as the model's table has them, if it has one, and with those that begin with the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<Flat>,
     /// The labels on offer; `None` for all labels of the model.

@@ -13,6 +13,7 @@ use noregret_stream::encode::{Example, room_for};
 use serde_json::{Value, json};
 
 use super::engine::{Engine, check_forecast, check_scores};
+use super::event::Event;
 use super::flat::Flat;
 use super::rows;
 use super::spec::{Feedback, RowKind};
@@ -124,6 +125,50 @@ impl Engine {
         (may && grows(1, 0), grows(0, 1))
     }
 
+    /// Whether there is room for the columns of a row, or the learner may grow by them, and none is shared.
+    fn fits(&self, features: &Flat) -> bool {
+        let (needed, shares) = rows::needed(&self.schema.columns, features, self.most);
+        if shares || rows::shared(&self.schema.columns) > 0 {
+            return false;
+        }
+        let columns = room_for(self.encoder.columns(), needed).min(self.limits.columns);
+        let may_grow = || {
+            (matches!(self.learner, AnyModel::Full(_)) || self.most.is_some())
+                && columns >= needed
+                && self.bytes(self.learner.problem().classes, columns) <= self.limits.model_bytes
+                && self.grows.get_or_init(|| self.growth()).1
+        };
+        needed <= self.encoder.columns() || may_grow()
+    }
+
+    /// Adds to a new event the features that begin with it: those which say that a number is missing, for
+    /// columns whose numbers are far from 0. They are part of the event, so that its log has the same effect
+    /// on models that have learnt something else, and needs nothing but the events.
+    pub(super) fn begin_features(&self, event: &mut Event) {
+        if self.kind != RowKind::Columns || !self.encoder.fills_missing() {
+            return;
+        }
+        let begun = match &*event {
+            Event::Learn { row: Some(row), .. } | Event::Ask { row: Some(row), .. } => self.with_begun(row),
+            Event::Learn { x, .. } | Event::Ask { x, .. } if has_holes(x) => {
+                Flat::of("x", x, &self.limits).ok().and_then(|features| self.with_begun(&features))
+            }
+            Event::Decide(decide) => self.with_begun(decide.row.as_ref().unwrap_or(&decide.x)),
+            _ => None,
+        };
+        match event {
+            Event::Learn { row, .. } | Event::Ask { row, .. } if begun.is_some() => *row = begun,
+            Event::Decide(decide) if begun.is_some() => decide.row = begun,
+            _ => {}
+        }
+    }
+
+    /// The features of a row with those that begin with it, if some do and the row is not refused for them.
+    fn with_begun(&self, features: &Flat) -> Option<Flat> {
+        let begun = rows::begun(&self.schema.columns, features, |column| self.encoder.lacks(column))?;
+        (begun.check("x", &self.limits).is_ok() && self.fits(&begun)).then_some(begun)
+    }
+
     /// Makes room for new features and for `labels` labels.
     pub(super) fn make_room(&mut self, features: &Flat, labels: usize) -> Result<(), Refusal> {
         let (needed, _) = rows::needed(&self.schema.columns, features, self.most);
@@ -200,5 +245,16 @@ impl Engine {
                 check_scores(&taken)
             }
         }
+    }
+}
+
+/// Whether something of a row is null, or an empty text.
+fn has_holes(x: &Value) -> bool {
+    match x {
+        Value::Null => true,
+        Value::String(text) => text.trim_ascii().is_empty(),
+        Value::Array(list) => list.iter().any(has_holes),
+        Value::Object(features) => features.values().any(has_holes),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Converts features to rows: names are columns; where labels are on offer, names are hashed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use noregret::bandit::offers::key;
 use noregret_stream::{Columns, Described, Row, fill_round, hash_name};
@@ -94,6 +94,25 @@ fn miss(columns: &Columns, features: &Flat, row: &mut Row) {
             (_, number) => columns.miss(number.unwrap_or(name), row),
         }
     }
+}
+
+/// `features` with those that begin with them, which say that a number is missing: of the columns for which
+/// `lacks` holds. `None` if none begins.
+pub(crate) fn begun(columns: &Columns, features: &Flat, lacks: impl Fn(u32) -> bool) -> Option<Flat> {
+    let mark = |name: &str| {
+        let number = match without_text(name) {
+            Some(_) if columns.index_of(name).is_some() => return None,
+            number => number.unwrap_or(name),
+        };
+        let column = columns.index_of(number).filter(|column| lacks(*column));
+        let mark = column.and_then(|_| columns.new_mark(number));
+        mark.filter(|mark| features.iter().all(|(given, _)| given != mark.as_str()))
+    };
+    let begun: BTreeSet<String> = features.missing().filter_map(mark).collect();
+    let values = features.iter().map(|(name, value)| (name, Some(value)));
+    let marks = begun.iter().map(|name| (name.as_str(), Some(1.0)));
+    let all = || Flat::named(values.chain(marks).chain(features.missing().map(|name| (name, None))));
+    (!begun.is_empty()).then(all)
 }
 
 /// The name of a feature whose text is empty, see [`Flat::missing`].

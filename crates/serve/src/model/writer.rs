@@ -225,6 +225,7 @@ impl Writer {
             *reward = self.engine.reward_of(*cost)?;
         }
         self.engine.read_row(&mut event)?;
+        self.engine.begin_features(&mut event);
         self.begin(begun)?;
         let at = self.at();
         let explored = self.engine.play.explore;

@@ -69,17 +69,20 @@ fn decisions_without_answers_leave_no_trace() {
     }
 }
 
-/// Answers that come late, out of order, or never, to drawn labels, and missing numbers: the exported log
-/// makes the same model.
+/// Answers that come late, out of order, or never, to drawn labels, and missing numbers, also of numbers far
+/// from 0, for which a feature begins: the exported log makes the same model.
 #[test]
 fn the_log_of_late_answers_makes_the_model() {
-    for (spec, offers) in [
-        (json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]}), false),
+    let squarecb = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    for (spec, offers, least) in [
+        (squarecb.clone(), false, 0.5),
+        (squarecb, false, 90.5),
         (
             json!({"feedback": "bandit", "learner": "soba", "labels": ["a", "b"], "params": {"features": 4}}),
             false,
+            90.5,
         ),
-        (json!({"feedback": "bandit", "params": {"width": 64, "classes": 3}}), true),
+        (json!({"feedback": "bandit", "params": {"width": 64, "classes": 3}}), true, 0.5),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::start(folder.path());
@@ -87,7 +90,7 @@ fn the_log_of_late_answers_makes_the_model() {
         let mut late = Vec::new();
         for t in 0..120u64 {
             let wild = if t % 9 == 4 { 1e7 } else { 1.0 };
-            let v = if t % 5 == 2 { Value::Null } else { json!(wild * (t * 7 % 13) as f64 + 0.5) };
+            let v = if t % 5 == 2 { Value::Null } else { json!(wild * (t * 7 % 13) as f64 + least) };
             let x = json!({"v": v, "kind": if t % 2 == 0 { "p" } else { "q" }});
             let labels = json!({"u": {"words": (t * 37 % 90) as f64 + 0.5}, "v": {"words": 40.5}});
             let body = match offers {
@@ -112,6 +115,10 @@ fn the_log_of_late_answers_makes_the_model() {
                     .post("/v1/models/m/feedback", &json!({"id": format!("d{of}"), "correct": true}))
                     .ok(200);
             }
+        }
+        if !offers {
+            let columns = if least > 1.0 { 4 } else { 3 };
+            assert_eq!(service.get("/v1/models/m").ok(200)["columns"], columns, "{spec}");
         }
         let log = service.get("/v1/models/m/log").bytes;
         assert_eq!(replayed(log, None).digest(), model(&service, "m").digest(), "{spec}");

@@ -86,6 +86,14 @@ impl Columns {
         }
     }
 
+    /// The name of the feature that says where the number of the feature `name` is missing, if none has this
+    /// name and one may begin: columns without names cannot have any.
+    pub fn new_mark(&self, name: &str) -> Option<String> {
+        let Columns::Named(names) = self else { return None };
+        let mark = format!("{name}{MISSING}");
+        names.index_of(&mark).is_none().then_some(mark)
+    }
+
     /// The columns that say where the numbers of others are missing, by these others.
     pub(crate) fn marks(&self) -> BTreeMap<u32, u32> {
         let Columns::Named(names) = self else { return BTreeMap::new() };
@@ -307,10 +315,8 @@ impl ColumnMap {
     pub(crate) fn see(&mut self, row: &mut Row) {
         let begun = self.watch.as_mut().map_or_else(Vec::new, |watch| watch.see(row));
         for column in begun {
-            let mark = format!("{}{MISSING}", self.columns.name(column));
-            if self.columns.index_of(&mark).is_none()
-                && let Some(mark) = self.by_word(&mark)
-            {
+            let name = self.columns.new_mark(&self.columns.name(column));
+            if let Some(mark) = name.and_then(|name| self.by_word(&name)) {
                 self.marks.insert(column, mark);
             }
         }

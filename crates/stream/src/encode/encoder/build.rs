@@ -209,6 +209,12 @@ impl Encoder {
         self.fills_missing
     }
 
+    /// Whether a feature may begin that says that the number of a column is missing, in a model whose columns
+    /// grow: if its mean stands for the number, and 20 others or more have come.
+    pub fn lacks(&self, column: u32) -> bool {
+        self.fills_missing && self.scaler.lacks(column as usize)
+    }
+
     /// The range of costs, for a learner that learns from the reward of the played label; `None` for a
     /// learner that needs the true label.
     pub fn costs(&self) -> Option<Costs> {

@@ -2,6 +2,7 @@
 
 use super::{Scaler, Scaling, is_indicator, note};
 use crate::read::number::is_far_from_0;
+use crate::read::table::FEW;
 
 /// So many numbers of a column move what stands for the missing ones before them.
 const FIRST: u64 = 64;
@@ -25,6 +26,13 @@ impl Scaler {
         let (mean, squares) = self.without_zeros(column);
         let [zeros, means] = self.holes.get(column).copied().unwrap_or_default();
         stand_in(mean, squares, self.rows.saturating_sub(zeros.saturating_add(means)) as f64)
+    }
+
+    /// Whether its mean stands for the missing numbers of a column, and is that of [`FEW`] others or more, so
+    /// that a feature may begin which says that one is missing.
+    pub(crate) fn lacks(&self, column: usize) -> bool {
+        let missing = self.holes.get(column).map_or(0, |[zeros, means]| zeros.saturating_add(*means));
+        self.rows.saturating_sub(missing) >= FEW as u64 && self.stand_in(column) != 0.0
     }
 
     /// The mean and the sum of squared deviations of a column without the zeros of missing numbers.
