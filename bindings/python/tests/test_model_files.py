@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from conftest import stream
-from program import program
+from program import program, sentences
 
 from noregret import Bandit, Learner
 
@@ -162,3 +162,19 @@ def test_durations_of_a_frame_are_durations_of_files(tmp_path):
     seconds.to_csv(tmp_path / "seconds.csv", index=False)
     labels = [program("predict", tmp_path / "model", tmp_path / name, text=True) for name in ("rows.csv", "rows.parquet", "seconds.csv")]
     assert labels[0] == labels[1] == labels[2]
+
+
+def test_lines_of_libsvm_have_the_columns_of_arrays(tmp_path):
+    # Arrays have no numbers for their columns; lines that count from 1 were read as if they counted from 0.
+    x, y = stream(60, 4, 2)
+    learner, rows = Learner("folklore"), np.array([[0.5, -1.0, 1.0, 0.0], [0.25, 0.0, 0.0, 2.0]])
+    learner.update(x, y)
+    learner.save(tmp_path / "model")
+    expected = learner.predict_proba(rows)
+    for base in (1, 0):
+        lines = ["".join(f" {j + base}:{value}" for j, value in enumerate(row) if value) for row in rows]
+        (tmp_path / "rows.svm").write_text("\n".join(line.strip() for line in lines) + "\n")
+        words = ("predict", tmp_path / "model", tmp_path / "rows.svm", "--probabilities")
+        found = [list(line["probabilities"].values()) for line in program(*words)]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        assert ("features are taken as numbered from 1" in sentences(*words)) == (base == 1)

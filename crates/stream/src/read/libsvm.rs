@@ -3,8 +3,9 @@
 //! The label is a number or text without blanks and colons; a line that begins with a pair is
 //! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number; where the
 //! first lines lack numbers far from 0, the feature `3:missing` says so, and columns have names. Blank lines
-//! are skipped; a token that starts with `#` starts a comment. The index base is determined from the first
-//! [`BASE_LINES`] lines: 0 if one of them has an index 0, otherwise 1; a later index 0 is then an error.
+//! are skipped; a token that starts with `#` starts a comment. The index base is that of a saved model that
+//! learnt from LIBSVM; otherwise the first [`BASE_LINES`] lines tell it: 0 if one of them has an index 0, else
+//! 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
@@ -22,6 +23,10 @@ use crate::read::vw::kind::several_labels;
 
 const BASE_LINES: usize = 1000;
 
+/// About features of a model that learnt from rows whose columns have positions, as those of arrays.
+const FROM_1: &str = "features are taken as numbered from 1, since none of the first lines has a feature 0; the model learnt from columns \
+                      without numbers; if they begin at 0, the option index-base says so";
+
 struct Libsvm {
     base: u64,
     hashed: bool,
@@ -36,11 +41,13 @@ struct Libsvm {
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    let saved = options.schema.as_ref().and_then(|schema| match schema.columns {
+    let schema = options.schema.as_ref();
+    let saved = schema.filter(|schema| schema.format == Format::Libsvm);
+    let saved = saved.and_then(|schema| match schema.columns {
         Columns::Numbered { base, .. } => Some(base),
         // Numbers as names: `0` may be one.
-        Columns::Named(_) if schema.format == Format::Libsvm => Some(0),
-        _ => None,
+        Columns::Named(_) => Some(0),
+        Columns::Hashed { .. } => None,
     });
     let (base, how) = match (options.index_base, saved) {
         (Some(base @ 0..=1), _) => (base, "as given"),
@@ -57,6 +64,11 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let fresh = options.schema.is_none() && source.size().is_some();
     let mut columns = options.map(columns);
     let (mut of_labels, mut notes) = (vec![], vec![]);
+    let positions = schema.is_some_and(|schema| matches!(schema.columns, Columns::Numbered { .. }));
+    // Nothing tells 1 from 0 then, if feature 0 is 0 in all of these lines.
+    if positions && saved.is_none() && options.index_base.is_none() && base == 1 {
+        notes.push(FROM_1.to_owned());
+    }
     if fresh {
         let peek = source.peek(BASE_LINES, 1)?;
         of_labels = marks(&peek, &missing);
@@ -422,6 +434,30 @@ mod tests {
         let mut reader = open("1 4:1\n", &ReadOptions { room: 4, ..saved });
         reader.read(&mut row).unwrap();
         assert_eq!((row.indices(), reader.columns().count()), (&[3][..], 4));
+    }
+
+    /// Arrays have no base, so that the lines tell it: as they are read without a model.
+    #[test]
+    fn the_base_of_a_model_of_arrays_is_that_of_the_lines() {
+        let saved = ReadOptions { schema: Some(Schema::of_arrays(4)), ..ReadOptions::default() };
+        let read = |text: &str, options: &ReadOptions| {
+            let (mut reader, mut row) = (open(text, options), Row::new());
+            assert!(reader.read(&mut row).unwrap());
+            (row.indices().to_vec(), reader.notes(), reader.schema())
+        };
+        let from_1 = "1:0.5 2:-1 3:1\n";
+        let (indices, notes, schema) = read(from_1, &saved);
+        assert_eq!((indices, notes), (vec![0, 1, 2], vec![FROM_1.to_owned()]));
+        // Rows that were learnt so are read so.
+        let learnt = ReadOptions { schema: Some(schema), ..ReadOptions::default() };
+        assert_eq!(read(from_1, &learnt).1, Vec::<String>::new());
+        assert_eq!(read("1:0.5 2:-1\n0:3 3:1\n", &saved).0, [1, 2]);
+        assert_eq!(read("0:0.5 1:-1 2:1\n", &saved).1, Vec::<String>::new());
+        for (base, indices) in [(0, [1, 2, 3]), (1, [0, 1, 2])] {
+            let given = ReadOptions { index_base: Some(base), ..saved.clone() };
+            let found = read(from_1, &given);
+            assert_eq!((&found.0[..], found.1.len()), (&indices[..], 0), "{base}");
+        }
     }
 
     /// The feature of number 1 lacks numbers far from 0, that of number 2 lacks others: the first one has a
