@@ -46,6 +46,15 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A number with `digits` decimals. What rounds to zero is written without a sign.
+pub(crate) fn decimals(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.bytes().all(|byte| matches!(byte, b'0' | b'.')) => size.to_owned(),
+        _ => text,
+    }
+}
+
 /// Removes the markup of formulas from doc comments, for terminals.
 pub(crate) fn plain(doc: &str) -> String {
     let words = doc.replace("\\varepsilon", "epsilon").replace("\\ge", ">=").replace("\\le", "<=");
@@ -55,6 +64,16 @@ pub(crate) fn plain(doc: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        let cases =
+            [(-1e-17, "0.0000"), (-0.0, "0.0000"), (0.0, "0.0000"), (-0.0002, "-0.0002"), (2.5, "2.5000")];
+        for (value, text) in cases {
+            assert_eq!(decimals(value, 4), text);
+        }
+        assert_eq!(decimals(-0.4, 0), "0");
+    }
 
     #[test]
     fn formulas_are_words() {

@@ -12,7 +12,7 @@ use noregret_stream::words::counted;
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::note::{data_name, note, note_bad_rows, short};
+use crate::note::{data_name, decimals, note, note_bad_rows, short};
 use crate::open::read_frozen;
 use crate::plan::{EvaluatePlan, PolicyPlan};
 
@@ -125,17 +125,18 @@ fn print_table(
         let found = &evaluation.estimates;
         let best = found.by(estimator).unwrap_or(&found.estimates[0]);
         let [low, high] = best.sequence.unwrap_or(found.range);
-        let interval = format!("[{low:.4}, {high:.4}]");
+        let interval = format!("[{}, {}]", decimals(low, 4), decimals(high, 4));
         let verdict = at.checked_sub(1).map(|at| compared.differences[at].verdict(confidence));
-        let line =
-            format!("{name:<wide$}  {:>8.4}  {interval:<18}  {}", best.value, verdict.unwrap_or_default());
+        let (value, verdict) = (decimals(best.value, 4), verdict.unwrap_or_default());
+        let line = format!("{name:<wide$}  {value:>8}  {interval:<18}  {verdict}");
         writeln!(out, "{}", line.trim_end())?;
     }
     let (rounds, decisions) = (first.estimates.rounds, first.decisions);
     writeln!(
         out,
-        "\nby {estimator}, on {rounds} of {decisions} decisions; mean reward {:.4} +- {:.4}",
-        first.logged_reward, first.logged_reward_standard_error
+        "\nby {estimator}, on {rounds} of {decisions} decisions; mean reward {} +- {:.4}",
+        decimals(first.logged_reward, 4),
+        first.logged_reward_standard_error
     )?;
     writeln!(out, "{}", assumption(first))?;
     for (evaluation, policy) in compared.evaluations.iter().zip(policies) {
@@ -158,13 +159,14 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
     let Learnt { rounds, stages, exploration: [cost, error] } = learnt;
     writeln!(
         out,
-        "\n{policy} learnt {}; exploring costs {cost:.4} +- {error:.4} a decision",
-        counted(*rounds, "round")
+        "\n{policy} learnt {}; exploring costs {} +- {error:.4} a decision",
+        counted(*rounds, "round"),
+        decimals(*cost, 4)
     )?;
     writeln!(out, "{:<22} {:>8}", "rounds learnt before", "reward")?;
     for stage in stages {
         let rounds = format!("{} to {}", stage.from, stage.to);
-        writeln!(out, "{rounds:<22} {:>8.4} +- {:.4}", stage.reward, stage.standard_error)?;
+        writeln!(out, "{rounds:<22} {:>8} +- {:.4}", decimals(stage.reward, 4), stage.standard_error)?;
     }
     Ok(())
 }
@@ -212,8 +214,10 @@ fn print(evaluation: &Evaluation, name: &str, policy: &Policy, confidence: f64) 
     writeln!(out, "{:<22} {} of {} decisions", "evaluated on", estimates.rounds, evaluation.decisions)?;
     writeln!(
         out,
-        "{:<22} {:.5} +- {:.5}",
-        "logged reward", evaluation.logged_reward, evaluation.logged_reward_standard_error
+        "{:<22} {} +- {:.5}",
+        "logged reward",
+        decimals(evaluation.logged_reward, 5),
+        evaluation.logged_reward_standard_error
     )?;
     writeln!(out, "{:<22} {:.1}", "effective sample size", estimates.effective_sample_size)?;
     writeln!(
@@ -235,12 +239,12 @@ fn print(evaluation: &Evaluation, name: &str, policy: &Policy, confidence: f64) 
         format!("{percent} interval"),
         format_args!("{percent} normal (approximate)")
     )?;
-    let interval = |[low, high]: [f64; 2]| format!("[{low:.5}, {high:.5}]");
+    let interval = |[low, high]: [f64; 2]| format!("[{}, {}]", decimals(low, 5), decimals(high, 5));
     for estimate in &estimates.estimates {
         let row = format!(
-            "{:<8} {:>9.5}  {:<22} {}",
+            "{:<8} {:>9}  {:<22} {}",
             estimate.estimator.name(),
-            estimate.value,
+            decimals(estimate.value, 5),
             estimate.sequence.map(interval).unwrap_or_default(),
             estimate.normal.map(interval).unwrap_or_default()
         );
