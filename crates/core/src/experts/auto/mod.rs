@@ -212,10 +212,6 @@ const DECIDED: u64 = 1024;
 /// of time that it takes.
 const WORTH_OF_BUDGET: f64 = 1.0;
 
-/// The same where only what the played label earned is revealed: fewer nats tell less there, and a label that
-/// is played because a member is gone also costs what the others would have revealed.
-const WORTH_FOR_REWARDS: f64 = 0.2;
-
 /// From this round on, the members are within the budget.
 const SETTLED: u64 = 8192;
 
@@ -261,8 +257,9 @@ params! {
 pub struct Auto {
     /// Whether members stay as they are.
     fixed: bool,
-    /// The nats that a member has to be worth to the stacks, for each budget of time that it takes.
-    least_worth: f64,
+    /// The nats that a member has to be worth to the stacks, for each budget of time that it takes, if it may
+    /// leave although all are within the budget.
+    least_worth: Option<f64>,
     budget: f64,
     /// MiB.
     memory: u64,
@@ -295,9 +292,10 @@ impl Auto {
         Ok(Self { fixed: true, ..Self::new(params, problem, seed)? })
     }
 
-    /// For rounds that reveal what the played label earned.
+    /// For rounds that reveal what the played label earned. Members leave only where all exceed the budget: a
+    /// label that is played because a member is gone also costs what another would have revealed.
     pub(crate) fn for_rewards(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        Ok(Self { least_worth: WORTH_FOR_REWARDS, ..Self::new(params, problem, seed)? })
+        Ok(Self { least_worth: None, ..Self::new(params, problem, seed)? })
     }
 
     /// From which rounds on members are dropped that are not worth their time, and all are within the budget.
@@ -321,7 +319,7 @@ impl Auto {
         }
         let limits = self.limits();
         if self.rounds >= self.trial()[0] {
-            self.roster.retire(limits.work, self.limit, Some(self.least_worth));
+            self.roster.retire(limits.work, self.limit, self.least_worth);
         }
         self.roster.extend(limits);
     }
@@ -362,7 +360,7 @@ impl Algorithm for Auto {
         Prior::refuse(params.prior, params.prior_rounds, "where the label is revealed")?;
         Ok(Self {
             fixed: false,
-            least_worth: WORTH_OF_BUDGET,
+            least_worth: Some(WORTH_OF_BUDGET),
             budget,
             memory,
             limit: budget_work(budget),
