@@ -2,6 +2,7 @@
 
 pub(crate) mod divided;
 pub(crate) mod explain;
+mod holes;
 mod rows;
 pub(crate) mod table;
 

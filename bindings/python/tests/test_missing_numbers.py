@@ -55,3 +55,35 @@ def test_a_missing_number_tells_the_label_behind_the_first_rows(name):
         assert errors < 0.32, errors
     assert "a:missing" in learner.columns
     assert learner.predict(pandas.DataFrame({"a": [np.nan, 49.5], "b": [25.0, 25.0]})).tolist() == ["old", "young"]
+
+
+@pytest.mark.parametrize("name", ["ogd", "folklore"])
+def test_a_missing_number_tells_the_label_after_whole_rows(name):
+    """The rows that make the learner are whole; a later table begins a feature, as single rows do."""
+    at = np.arange(600)
+    old = at * 37 % 11 % 2 == 1
+    holes = (at >= 120) & old & (at % 10 != 3)
+    frame = pandas.DataFrame({"a": np.where(holes, np.nan, 47.5 + at * 7 % 5), "b": 20.0 + at * 5 % 13})
+    labels = np.where(old, "old", "young")
+    learner, other = Learner(name), Learner(name)
+    for each in (learner, other):
+        each.run(frame[:100], labels[:100])
+    assert learner.run(frame[100:], labels[100:], look_ahead=False).error_rate < 0.15
+    for t in range(100, 600):
+        other.update(frame[t : t + 1], labels[t : t + 1], look_ahead=False)
+    assert learner.columns == other.columns == ["a", "b", "a:missing"]
+    asked = pandas.DataFrame({"a": [np.nan, 49.5], "b": [25.0, 25.0]})
+    for each in (learner, learner.copy(), other):
+        assert each.predict(asked).tolist() == ["old", "young"]
+        assert np.allclose(each.predict_proba(asked), learner.predict_proba(asked), rtol=0, atol=1e-9)
+
+
+def test_no_feature_begins_where_fewer_than_20_numbers_came_or_0_is_near():
+    at = np.arange(60)
+    labels = np.where(at % 3 == 1, "old", "young")
+    for a in (np.where((at >= 19) & (at < 40), np.nan, 50.0 + at % 7), np.where(at % 4 == 2, np.nan, at % 7 - 3.0)):
+        frame = pandas.DataFrame({"a": a, "b": 20.0 + at * 5 % 13})
+        learner = Learner("ogd")
+        learner.run(frame[:10].fillna(0.0), labels[:10])
+        learner.update(frame[10:40], labels[10:40])
+        assert learner.columns == ["a", "b"]

@@ -22,6 +22,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::holes::Marking;
 use super::{Inner, Learner};
 use crate::arrays::{ArrayReader, PyRows, PyTargets, check_weights};
 use crate::error::{Done, Failure};
@@ -181,16 +182,21 @@ pub(crate) fn run_table<'py>(
     let (ran, notes, odd) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>, Remarks)> {
         let mut options = inner.reading();
         options.label = Some(label);
-        let (rows, names) = look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
+        let Seen { rows, names, holes } =
+            look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
         check_weights(weights, rows, inner.learner.about().accepts)?;
         learner.take_in(inner, &names, grows)?;
+        let marks = match holes {
+            true => learner.begin_marks(inner, table.open(&options)?.as_mut())?,
+            false => vec![],
+        };
         learner.put_spare(None);
         inner.state += 1;
         let forecast = inner.learner.about().forecast;
         let options_of_run = RunOptions { look_ahead, ..RunOptions::new(forecast, seed) };
         with_threads(threads, progress, |workers, signals| {
             let mut record = Record::new(forecast, keep, rows);
-            let reader = table.open(&options)?;
+            let reader = Box::new(Marking::new(table.open(&options)?, marks));
             let inside = ReadExamples::new(reader, inner.encoder.clone(), NAME, BadRows::Fail);
             let mut examples = TableExamples { inside, weights, at: 0, signals };
             inner.learner.set_workers(workers);
@@ -276,12 +282,22 @@ pub(crate) fn classes_of(
     })??)
 }
 
-/// Reads all rows and returns their number and labels. Fails if a row is invalid, or has a label that cannot
-/// be one beside `known` and the labels before it; nothing is learnt yet.
-fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<(usize, Vec<String>)> {
-    let (mut rows, mut names, mut row) = (0, Labels::default(), Row::new());
+/// What rows have.
+struct Seen {
+    rows: usize,
+    /// Their labels.
+    names: Vec<String>,
+    /// Whether a number is missing.
+    holes: bool,
+}
+
+/// Reads all rows. Fails if a row is invalid, or has a label that cannot be one beside `known` and the labels
+/// before it; nothing is learnt yet.
+fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<Seen> {
+    let (mut rows, mut names, mut holes, mut row) = (0, Labels::default(), false, Row::new());
     while reader.read(&mut row)? {
         rows += 1;
+        holes |= !row.missing().is_empty();
         if let RowLabel::Name(name) = row.label() {
             if let Some(why) = known.clash(name, row.label_type()) {
                 return Err(Failure::Value(format!("row {}: {why}", rows - 1)));
@@ -290,7 +306,7 @@ fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<(usize, Vec<String>)
             names.intern(name);
         }
     }
-    Ok((rows, names.sorted().iter().map(str::to_owned).collect()))
+    Ok(Seen { rows, names: names.sorted().iter().map(str::to_owned).collect(), holes })
 }
 
 /// Which learner is for labels that are not classes.
