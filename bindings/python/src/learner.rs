@@ -392,6 +392,11 @@ impl Learner {
         })
     }
 
+    /// Whether a feature may begin that says that the number of a column is missing.
+    fn lacks(&self, py: Python<'_>, column: u32) -> PyResult<bool> {
+        self.inner.read(py, |inner| inner.encoder.lacks(column))
+    }
+
     /// The data-dependent bound on the regret so far.
     fn certificate(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.inner.read(py, |inner| {

@@ -376,11 +376,3 @@ def test_a_missing_number_is_seen_after_20_others_far_from_0():
     few.learn_many(pd.DataFrame([{"age": None, "size": 1.0}], dtype=float), ["old"])
     assert set(few._columns) == {"age", "size", "age:missing"}
     assert set(near._columns) == {"age", "size"}
-
-
-def test_a_classifier_of_an_earlier_version_goes_on_without_marks():
-    model = face.Ogd()
-    del model._holes
-    for x, y in ages(200):
-        model.learn_one(x, y)
-    assert set(model._columns) == {"age", "size"}

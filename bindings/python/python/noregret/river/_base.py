@@ -17,9 +17,6 @@ from .. import _arrays, _core, _tables, _targets
 from .._kinds import KINDS, classifier
 from .._learner import Learner
 
-FEW = 20
-"""A missing number has a feature that says so after so many others, as in tables."""
-
 
 class _Lock:
     """A lock, of which every copy of a classifier has its own."""
@@ -74,8 +71,6 @@ class Classifier(base.MiniBatchClassifier):
         self._core: _core.Learner | None = None
         self._table: Learner | None = None
         self._columns: dict[Any, int] = {}
-        self._holes: dict[Any, int] = {}
-        """How often the number of a known feature was missing."""
         binary = KINDS[self._learner_name]["classes"] == "two"
         self._classes: dict[Any, int] = {False: 0, True: 1} if binary else {}
 
@@ -115,33 +110,20 @@ class Classifier(base.MiniBatchClassifier):
                 return
             x = self._flat(x)
             core, label = self._prepared(y, x)
-            holes = self._missing(x)
-            _core.learn_mapping(core, self._columns, self._marked(x, holes, begins=True), label, w)
+            _core.learn_mapping(core, self._columns, self._marked(core, x, begins=True), label, w)
             self._classes.setdefault(y, label)
-            for name in holes:
-                self._holes[name] = self._holes.get(name, 0) + 1
 
-    def _missing(self, x: dict[Any, Any]) -> list[Any]:
-        """The known features whose numbers a row lacks; none for a classifier of an earlier version, which goes on without marks."""
+    def _marked(self, core: _core.Learner, x: dict[Any, Any], begins: bool) -> dict[Any, Any]:
+        """The row with a feature `name:missing` of value 1 for each known feature whose number it lacks, if that has one. With `begins`,
+        one begins where the mean of enough others stands for the number."""
         values = x.values()
         # Two loops in C: this is done for every row.
-        if not hasattr(self, "_holes") or (None not in values and all(map(operator.eq, values, values))):
-            return []
-        return [name for name, value in x.items() if name in self._columns and _arrays.is_missing(value)]
-
-    def _marked(self, x: dict[Any, Any], holes: list[Any], begins: bool) -> dict[Any, Any]:
-        """The row with a feature `name:missing` of value 1 for each of the features `holes` that has one. With `begins`, one begins where
-        the mean, and not 0, stands for missing numbers, and there have been `FEW` others."""
-        if not holes:
+        if None not in values and all(map(operator.eq, values, values)):
             return x
+        holes = [name for name, value in x.items() if name in self._columns and _arrays.is_missing(value)]
         marks = {name: f"{name}:missing" for name in holes}
-        told = (mark for name, mark in marks.items() if mark in self._columns or (begins and self._may_begin(name)))
+        told = (mark for name, mark in marks.items() if mark in self._columns or (begins and core.lacks(self._columns[name])))
         return {**dict.fromkeys(told, 1.0), **x}
-
-    def _may_begin(self, name: Any) -> bool:
-        """Whether a feature begins that says that the number of the feature `name` is missing."""
-        numbers = 0 if self._core is None else self._core.rounds - self._holes.get(name, 0)
-        return self._core is not None and numbers >= FEW and self._core.stand_ins()[self._columns[name]] != 0.0
 
     def _is_missing(self, y: Any) -> bool:
         """Whether a label is missing: there is none, or it is a word for that and no class so far. A mark such as `?` is a class where
@@ -267,8 +249,7 @@ class Classifier(base.MiniBatchClassifier):
                 found, misfits = _core.predict_table(self._core, table.given(), False)
                 _tables.tell(misfits, 2)
                 return self._named(found[0].tolist())
-            x = self._flat(x)
-            x = self._marked(x, self._missing(x), begins=False)
+            x = self._marked(self._core, self._flat(x), begins=False)
             return self._named(_core.predict_mapping(self._core, self._columns, x, False))
 
     def _named(self, probabilities: list[float]) -> dict[Any, float]:
@@ -309,15 +290,12 @@ class Classifier(base.MiniBatchClassifier):
             self._learn_table(X, y, None if np.ndim(w) == 0 and w == 1.0 else np.broadcast_to(w, len(X)))
             return
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X))
-        holes = dict(getattr(self, "_holes", {}))
         before = (None if self._core is None else self._core.copy(), dict(self._columns), dict(self._classes))
         try:
             for at, (row, label, weight) in enumerate(zip(X.itertuples(index=False, name=None), y, weights, strict=True)):
                 self._learn_one(dict(zip(names, row, strict=True)), label, float(weight))
         except (ValueError, TypeError) as why:
             self._core, self._columns, self._classes = before
-            if hasattr(self, "_holes"):
-                self._holes = holes
             why.add_note(f"This is row {at}; no row of the table was learnt.")
             raise
 
