@@ -11,14 +11,6 @@ use noregret::rng::Rng;
 use crate::support::{Case, Round, assert_same, entries, every_case};
 
 #[test]
-fn same_seed_same_bits() {
-    every_case("same seed", |case| {
-        let rounds = case.stream(1, 60);
-        assert_same(&case.play(&mut *case.learner(), &rounds), &case.play(&mut *case.learner(), &rounds));
-    });
-}
-
-#[test]
 fn predicting_changes_nothing() {
     every_case("pure", |case| {
         let rounds = case.stream(1, 40);
@@ -72,47 +64,6 @@ fn reloaded(model: &mut dyn BanditModel) -> Box<dyn BanditModel> {
 }
 
 #[test]
-fn load_and_continue_is_continue() {
-    every_case("save", |case| {
-        let rounds = case.stream(1, 40);
-        let plain = case.play(&mut *case.learner(), &rounds);
-        for at in [0, 1, 2, 3, 4, 5, 11, 21] {
-            let mut original = case.learner();
-            case.play(&mut *original, &rounds[..at]);
-            let mut loaded = reloaded(&mut *original);
-            assert_eq!((loaded.rounds(), loaded.values()), (at as u64, original.values()));
-            assert_eq!(Archive::of_bandit(&mut *loaded), Archive::of_bandit(&mut *original));
-            assert_same(&case.play(&mut *loaded, &rounds[at..]), &plain[at..]);
-            assert_same(&case.play(&mut *original, &rounds[at..]), &plain[at..]);
-        }
-    });
-}
-
-#[test]
-fn a_clone_is_independent() {
-    every_case("clone", |case| {
-        let rounds = case.stream(1, 40);
-        let mut original = case.learner();
-        let mut plain = case.play(&mut *original, &rounds[..11]);
-        let mut clone = original.boxed_clone();
-        case.play(&mut *clone, &case.stream(2, 10));
-        plain.extend(case.play(&mut *original, &rounds[11..]));
-        assert_same(&plain, &case.play(&mut *case.learner(), &rounds));
-    });
-}
-
-#[test]
-fn resolved_parameters_make_the_same_learner() {
-    every_case("resolved parameters", |case| {
-        let mut learner = case.learner();
-        let again = Case { values: learner.values(), problem: learner.problem().clone(), ..case.clone() };
-        assert_eq!(again.learner().values(), learner.values());
-        let rounds = case.stream(1, 40);
-        assert_same(&again.play(&mut *again.learner(), &rounds), &case.play(&mut *learner, &rounds));
-    });
-}
-
-#[test]
 fn exploration_outside_its_range_is_refused() {
     for entry in entries().filter(|entry| entry.param("exploration").is_some()) {
         for rate in ["-0.1", "1.1", "nan", "inf", "often"] {
@@ -120,23 +71,6 @@ fn exploration_outside_its_range_is_refused() {
             let made = entry.make_bandit(&values, Problem::new(3, 4).with_horizon(1000), 0);
             let error = made.map(|_| ()).expect_err(entry.about.name).to_string();
             assert!(error.starts_with("exploration = ") && error.contains("must be "), "{error}");
-        }
-    }
-}
-
-#[test]
-fn wrong_dimensions_are_refused() {
-    for entry in entries() {
-        let refusal = |classes, features| {
-            let problem = Problem::new(classes, features).with_radius(1.0).with_horizon(1000);
-            let made = entry.make_bandit(&Values::new(), problem, 0);
-            made.map(|_| ()).expect_err(entry.about.name).to_string()
-        };
-        for classes in [0, 1, 1 << 32] {
-            assert!(refusal(classes, 4).starts_with(&format!("classes = {classes}: must be ")));
-        }
-        for features in [0, 1 << 32] {
-            assert!(refusal(3, features).starts_with(&format!("features = {features}: must be ")));
         }
     }
 }

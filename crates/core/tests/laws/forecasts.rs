@@ -1,19 +1,10 @@
-//! Forecasts: determinism, purity, and the symmetries of the input.
+//! Forecasts: seeds, purity, and the symmetries of the input.
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Features, Target};
 use noregret::model::Archive;
 
 use crate::support::{Case, Round, SEED, assert_near, assert_same_bits, every_case};
-
-#[test]
-fn the_same_seed_gives_the_same_bits() {
-    every_case("same seed, same bits", |case| {
-        let rounds = case.stream(1, 60);
-        let play = || case.play(&mut *case.learner(), &rounds);
-        assert_same_bits(&play(), &play());
-    });
-}
 
 #[test]
 fn only_learners_that_draw_depend_on_the_seed() {

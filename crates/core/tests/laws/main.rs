@@ -6,7 +6,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../bandit/support.rs"]
+#[allow(dead_code, reason = "shared with the bandit suite")]
+mod bandits;
+
 mod about;
+mod both;
 mod extremes;
 mod forecasts;
 mod growth;

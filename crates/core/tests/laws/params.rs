@@ -1,25 +1,8 @@
 //! Parameters.
 
-use noregret::param::{Value, Values};
+use noregret::param::Value;
 
-use crate::support::{Case, SEED, assert_same_bits, every_case, every_learner};
-
-#[test]
-fn resolved_parameters_make_the_same_learner() {
-    every_case("resolved parameters", |case| {
-        let mut learner = case.learner();
-        let values = learner.values();
-        let text = serde_json::to_string(&values).expect("plain values");
-        let read: Values = serde_json::from_str(&text).expect("just written");
-        assert_eq!(read, values, "the way through JSON");
-        let problem = learner.problem().clone();
-        let mut again = case.entry.make(&read, problem, SEED).expect("values that are in use");
-        assert_eq!(again.values(), values);
-        assert_eq!(again.problem(), learner.problem());
-        let rounds = case.stream(1, 40);
-        assert_same_bits(&case.play(&mut *again, &rounds), &case.play(&mut *learner, &rounds));
-    });
-}
+use crate::support::{Case, SEED, every_learner};
 
 /// Sets `name` to `value`: either an error of one sentence, which is returned, or the learner plays without
 /// panics.

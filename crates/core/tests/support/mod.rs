@@ -231,7 +231,7 @@ pub(crate) fn every_learner(name: &str, law: impl Fn(&Case)) {
 }
 
 /// The entries of learners with full information.
-pub(crate) fn full_information() -> impl Iterator<Item = &'static Entry> {
+fn full_information() -> impl Iterator<Item = &'static Entry> {
     ALGORITHMS.iter().filter(|entry| matches!(entry.feedback, Feedback::Full | Feedback::Either))
 }
 
@@ -251,13 +251,14 @@ fn over(name: &str, cases: impl Fn(&'static Entry) -> Vec<Case>, law: impl Fn(&C
 }
 
 /// The learner with the theorem's parameters, on a fully known problem.
-pub(crate) fn ordinary(entry: &'static Entry) -> Case {
+fn ordinary(entry: &'static Entry) -> Case {
     with_dimensions(entry, 4)
         .or_else(|| with_dimensions(entry, 1))
         .unwrap_or_else(|| panic!("{} refuses its own defaults for 4 features and for 1", entry.about.name))
 }
 
-fn classes(entry: &Entry) -> usize {
+/// The number of classes of its ordinary case.
+pub(crate) fn classes(entry: &Entry) -> usize {
     match entry.about.accepts.classes {
         Classes::Any => 3,
         Classes::Two => 2,
