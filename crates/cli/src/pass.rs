@@ -235,6 +235,9 @@ pub(crate) fn run_all(
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
     }
+    for odd in feed.reader.odd_cells() {
+        note(format_args!("noregret: {odd}"));
+    }
     Ok(Comparison { candidates: there, left_out, runs, feed, threads, seconds })
 }
 

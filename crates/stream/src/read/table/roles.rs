@@ -14,7 +14,6 @@ use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
-use crate::read::label::truth;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
 /// Least number of cells for remarks on a column, and for features that say what it lacks.
@@ -140,7 +139,7 @@ pub(crate) fn decide(
         let unit = if role == CsvRole::Numeric { look.unit() } else { None };
         if let Some((unit, of_numbers)) = &unit {
             style = *of_numbers;
-            notes.push(look.about_unit(name, unit, style));
+            notes.push(units::about(name, unit));
         }
         fields.push(CsvField { unit: unit.map(|(unit, _)| unit), ..field(role, style) });
     }
@@ -455,7 +454,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// The inferred role and notation.
+    /// The inferred role and notation. Cells that are not what their column holds count as missing, and are
+    /// told with their number behind the last row.
     fn role(&self, name: &str, notes: &mut Vec<String>) -> (CsvRole, Option<Style>) {
         let count = self.cells.len();
         if count == 0 {
@@ -473,10 +473,6 @@ impl<'a> Look<'a> {
         }
         if let Some(found) = self.times() {
             notes.extend(self.about_days(name, &found));
-            if (found.count as f64) < MOSTLY * count as f64 {
-                let except = self.except(|cell| is_time(cell, found.style));
-                notes.push(format!("column {} holds times{except}", shown(name)));
-            }
             return (CsvRole::Time, Some(found.style));
         }
         if let Some((_, style)) = self.unit() {
@@ -489,12 +485,6 @@ impl<'a> Look<'a> {
         let is_amount = |cell: &[u8]| amount::parse(cell, style).is_some();
         let other = self.cells.iter().find(|cell| !is_amount(cell)).map_or_else(String::new, shown);
         if count >= FEW && (numbers as f64 >= MOSTLY * count as f64 || self.has_few_words(is_amount)) {
-            // True and false are numbers there.
-            let is_truth = |cell: &[u8]| std::str::from_utf8(cell).ok().and_then(truth).is_some();
-            let except = self.except(|cell| is_amount(cell) || is_truth(cell));
-            if !except.is_empty() {
-                notes.push(format!("column {} holds numbers{except}", shown(name)));
-            }
             return (CsvRole::Numeric, style);
         }
         let words: usize = self.texts().map(|cell| text::count_words(cell, 50)).sum();

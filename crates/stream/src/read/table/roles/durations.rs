@@ -39,16 +39,15 @@ impl<'a> Look<'a> {
         style == Style::Duration && again && cells.into_iter().all(duration::is_clock)
     }
 
-    /// A remark on durations, and on cells that are none.
+    /// A remark on durations.
     pub(super) fn about_durations(&self, name: &str, style: Style) -> String {
-        let except = self.except(|cell| amount::parse(cell, Some(style)).is_some());
         let what = match style {
             Style::Minutes => "minutes and seconds",
             _ => "durations or times of day",
         };
         let (name, first) = (shown(name), self.lasting(style).next().map_or_else(String::new, shown));
         format!(
-            "column {name} holds {what}, such as {first}, which are read as seconds{except}; named as a categorical column, it holds texts"
+            "column {name} holds {what}, such as {first}, which are read as seconds; named as a categorical column, it holds texts"
         )
     }
 }

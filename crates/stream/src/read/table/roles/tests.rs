@@ -126,7 +126,6 @@ fn numbers_beside_few_words_are_numbers_at_every_share() {
         });
         let found = decided("a,label", rows, |_| {});
         assert_eq!(roles(&found)[0], CsvRole::Numeric, "{share}");
-        assert!(found.notes[0].contains("such as \"unknown\", which count as missing"), "{:?}", found.notes);
     }
     let sizes = ["36", "38", "40", "S", "M"];
     let found = decided("a,label", (0..100).map(|t| format!("{}|{}", sizes[t % 5], t % 2)), |_| {});
@@ -136,15 +135,13 @@ fn numbers_beside_few_words_are_numbers_at_every_share() {
 
 #[test]
 fn times_beside_few_words_are_times_at_every_share() {
-    for (share, noted) in [(2, 1), (3, 1), (12, 1), (30, 0)] {
+    for share in [2, 3, 12, 30] {
         let rows = (0..300).map(|t| {
             let day = format!("2026-{:02}-{:02}", t * 7 % 12 + 1, t * 5 % 28 + 1);
             format!("{}|{}", if t % share == 1 { "0000-00-00" } else { &day }, t % 2)
         });
         let found = decided("a,label", rows, |_| {});
         assert_eq!(roles(&found)[0], CsvRole::Time, "{share}");
-        let said = found.notes.iter().filter(|note| note.contains("holds times, except for")).count();
-        assert_eq!(said, noted, "{share}: {:?}", found.notes);
     }
 }
 
@@ -175,21 +172,19 @@ fn constant_columns_are_mentioned_once() {
 fn suspicious_columns_are_remarked_on() {
     let rows = (0..100).map(|t| {
         let rare = if t % 20 == 0 { "4" } else { "" };
-        let odd = if t == 50 { "many".to_owned() } else { (t * t).to_string() };
-        format!("{t}|EUR|{rare}|{odd}|{}|{}", ["x", "y", "z"][t % 3], ["u", "v", "w"][t % 3])
+        format!("{t}|EUR|{rare}|{}|{}", ["x", "y", "z"][t % 3], ["u", "v", "w"][t % 3])
     });
-    let found = decided("id,currency,rare,odd,copy,label", rows, |_| {});
+    let found = decided("id,currency,rare,copy,label", rows, |_| {});
     let notes = found.notes.join("\n");
     for part in [
         "\"id\" is left out",
         "\"currency\" is always \"EUR\"",
         "\"rare\" is missing in 95 %",
-        "\"odd\" holds numbers, except for 1 of its first 100 cells, such as \"many\"",
         "\"copy\" has one value for each class",
     ] {
         assert!(notes.contains(part), "{part}: {notes}");
     }
-    assert_eq!(found.notes.len(), 5, "{notes}");
+    assert_eq!(found.notes.len(), 4, "{notes}");
     let rows = (0..100).map(|t| format!("{}{}.25|{}", if t % 9 == 4 { "R+" } else { "" }, t * 7, t % 2));
     let mixed = decided("lean,label", rows, |_| {});
     assert_eq!(roles(&mixed)[0], CsvRole::Drop);
@@ -293,8 +288,8 @@ fn races_have_durations_beside_few_words() {
         _ => format!("{}:{:02}.{}", 3 + t % 4, 7 * t % 60, t % 9),
     });
     assert_eq!((role, style), (CsvRole::Numeric, Some(Style::Minutes)));
-    let sentence = "column \"a\" holds minutes and seconds, such as \"3:00.0\", which are read as seconds, except for 10 of its first 100 cells, \
-                    such as \"DNF\", which count as missing; named as a categorical column, it holds texts";
+    let sentence = "column \"a\" holds minutes and seconds, such as \"3:00.0\", which are read as seconds; named as a \
+                    categorical column, it holds texts";
     assert_eq!(notes, [sentence]);
     let (role, style, _) = of(&|t| match t % 30 {
         7 => "late".to_owned(),
@@ -338,8 +333,8 @@ fn units_are_not_days_and_have_few_words_beside_them() {
     let found = decided("day,mass,at", rows(), |_| {});
     assert_eq!(roles(&found), [CsvRole::Time, CsvRole::Numeric, CsvRole::Numeric]);
     assert_eq!(found.fields[1].unit.as_deref(), Some("kg"));
-    let sentence = "column \"mass\" holds numbers with the unit \"kg\", which are read without it, except for 4 of its first 100 cells, such \
-                    as \"heavy\", which count as missing; named as a categorical column, it holds texts";
+    let sentence = "column \"mass\" holds numbers with the unit \"kg\", which are read without it; named as a \
+                    categorical column, it holds texts";
     assert!(found.notes.iter().any(|note| note == sentence), "{:?}", found.notes);
 }
 

@@ -24,26 +24,12 @@ impl Look<'_> {
         // What is read with its unit, as percents are, needs no other notation.
         (differ && mostly && self.numbers().1 < count).then(|| (unit.to_owned(), style))
     }
+}
 
-    /// A remark on numbers with a unit, and on cells that are none of them.
-    pub(super) fn about_unit(&self, name: &str, unit: &str, style: Option<Style>) -> String {
-        let except = self
-            .except(|cell| amount::parse(amount::without_unit(cell, unit).unwrap_or(cell), style).is_some());
-        let (name, unit) = (shown(name), shown(unit));
-        format!(
-            "column {name} holds numbers with the unit {unit}, which are read without it{except}; named as a categorical column, it holds texts"
-        )
-    }
-
-    /// What is said of the cells that are no numbers, if there are some.
-    pub(super) fn except(&self, is_number: impl Fn(&[u8]) -> bool) -> String {
-        let others: Vec<&[u8]> = self.cells.iter().copied().filter(|cell| !is_number(cell)).collect();
-        others.first().map_or_else(String::new, |other| {
-            let (count, all) = (others.len(), self.cells.len());
-            format!(
-                ", except for {count} of its first {all} cells, such as {}, which count as missing",
-                shown(other)
-            )
-        })
-    }
+/// A remark on numbers with a unit.
+pub(super) fn about(name: &str, unit: &str) -> String {
+    let (name, unit) = (shown(name), shown(unit));
+    format!(
+        "column {name} holds numbers with the unit {unit}, which are read without it; named as a categorical column, it holds texts"
+    )
 }
