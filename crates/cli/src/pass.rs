@@ -9,6 +9,7 @@ use noregret::learner::{Classes, Feedback};
 use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
+use noregret_stream::run::RunError;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::feed::Feed;
 use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass};
@@ -85,8 +86,15 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
 }
 
+/// What a run is of.
+struct Place {
+    candidate: usize,
+    seed: u64,
+    encoder: usize,
+}
+
 impl Run {
-    fn of(finished: Finished<Vec<Curve>>, candidate: usize, seed: u64, encoder: usize) -> Self {
+    fn of(finished: Finished<Vec<Curve>>, Place { candidate, seed, encoder }: Place) -> Self {
         Self {
             candidate,
             seed,
@@ -135,55 +143,18 @@ pub(crate) fn run_all(
         named: true,
     };
     let (stream, fit, mut left_out) = opened(plan, candidates, &wanted)?;
-    let pipe = stream.reader.size().is_none();
     let candidates = able(plan, &stream, fit, &wanted, &mut left_out)?;
     for one in &left_out {
         note(format_args!("noregret: {one}"));
     }
     let wanted: Vec<Wanted> = candidates.iter().map(wanted).collect();
-    let (mut entrants, mut encoders, mut of) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
-    for (at, wanted) in wanted.iter().enumerate() {
-        let first = wanted.settings.seed.unwrap_or(plan.seed);
-        for seed in (0..wanted.copies as u64).map(|repeat| first.wrapping_add(repeat)) {
-            let (learner, encoder) = stream.learner(wanted, seed)?;
-            let alike = |other: &Encoder| {
-                (other.accepts(), other.radius()) == (encoder.accepts(), encoder.radius())
-                    && other.scaler().scaling() == encoder.scaler().scaling()
-                    && other.classes() == encoder.classes()
-                    && (other.has_intercept(), other.has_votes())
-                        == (encoder.has_intercept(), encoder.has_votes())
-            };
-            if matches!(learner, AnyModel::Bandit(_)) {
-                plan.check_floor(learner.problem().classes)?;
-            }
-            let options = plan.run_options(learner.about().forecast, pipe, seed);
-            let encoder = encoders.iter().position(alike).unwrap_or_else(|| {
-                encoders.push(encoder);
-                encoders.len() - 1
-            });
-            of.push((at, seed, encoder));
-            let floor = plan.exploration_floor;
-            let sink = measures.iter().map(|measure| Curve::new(*measure)).collect();
-            entrants.push(Entrant { learner, encoder, options, floor, sink });
-        }
-    }
-    if plan.exploration_floor != 0.0
-        && !entrants.iter().any(|entrant| matches!(entrant.learner, AnyModel::Bandit(_)))
-    {
-        let learners = match &candidates[..] {
-            [one] => format!("{} sees", one.entry.about.name),
-            _ => "all of these see".to_owned(),
-        };
-        return Err(Failure::usage(format!(
-            "--exploration-floor: is for learners of bandit feedback; {learners} the label"
-        )));
-    }
+    let Entered { entrants, encoders, places } = entered(plan, &stream, &wanted, measures)?;
+    check_need_of_floor(plan, &candidates, &entrants)?;
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
-    let mode = plan.mode;
-    if mode == Mode::Table {
+    if plan.mode == Mode::Table {
         announce(&stream, &encoders[0], &entrants, threads);
     }
-    let mut progress = PassProgress::new(mode, stream.rows());
+    let mut progress = PassProgress::new(plan.mode, stream.rows());
     let clock = progress.clock();
     let mut feed = Feed::new(stream.reader, encoders, &plan.source.data, plan.source.on_bad_row, plan.limit);
     feed.stop_by(plan.stop());
@@ -194,37 +165,24 @@ pub(crate) fn run_all(
         PassError::Read(error) => Failure::reading(error),
         error @ PassError::Threads(..) => Failure::data(error),
     })?;
-    // A candidate is there with all of its seeds or not at all.
-    let (mut runs, mut failed) = (Vec::new(), BTreeMap::new());
-    for (finished, (candidate, seed, encoder)) in finished.into_iter().zip(of) {
-        match finished {
-            Ok(finished) => runs.push(Run::of(finished, candidate, seed, encoder)),
-            Err(error) => drop(failed.entry(candidate).or_insert((seed, error))),
-        }
-    }
-    let mut there = Vec::new();
-    for (at, candidate) in candidates.into_iter().enumerate() {
-        let Some((seed, error)) = failed.remove(&at) else {
-            runs.iter_mut().filter(|run| run.candidate == at).for_each(|run| run.candidate = there.len());
-            there.push(candidate);
-            continue;
-        };
-        let seed = match *repeats > 1 && draws(plan, &candidate) {
+    let why = |candidate: &Candidate, seed: u64, error: RunError| {
+        let seed = match *repeats > 1 && draws(plan, candidate) {
             true => format!("seed {seed}: "),
             false => String::new(),
         };
-        let failure = match Failure::running(plan.source.name(), error) {
+        match Failure::running(plan.source.name(), error) {
             Failure::Data(what) => Failure::Data(format!("{seed}{what}")),
             failure => failure,
-        };
-        runs.retain(|run| run.candidate != at);
-        let one = LeftOut::of(candidate, &failure);
-        if count > 1 {
+        }
+    };
+    let known = left_out.len();
+    let (candidates, runs) = complete(finished, places, candidates, &mut left_out, why);
+    if count > 1 {
+        for one in &left_out[known..] {
             note(format_args!("noregret: {one}"));
         }
-        left_out.push(one);
     }
-    if there.is_empty() {
+    if candidates.is_empty() {
         let first = left_out.swap_remove(0);
         return Err(Failure::data(format!("{}: {}", first.candidate.label(), first.why)));
     }
@@ -238,7 +196,104 @@ pub(crate) fn run_all(
     for odd in feed.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
     }
-    Ok(Comparison { candidates: there, left_out, runs, feed, threads, seconds })
+    Ok(Comparison { candidates, left_out, runs, feed, threads, seconds })
+}
+
+/// The runs of a pass before its first row.
+struct Entered {
+    entrants: Vec<Entrant<Vec<Curve>>>,
+    /// The encoders, one for all runs that need the same.
+    encoders: Vec<Encoder>,
+    /// What each run is of.
+    places: Vec<Place>,
+}
+
+/// Makes learners and encoders, for every seed of what is wanted.
+fn entered(
+    plan: &StreamPlan,
+    stream: &Stream<'_>,
+    wanted: &[Wanted],
+    measures: &[Measure],
+) -> Result<Entered, Failure> {
+    let pipe = stream.reader.size().is_none();
+    let (mut entrants, mut encoders, mut places) = (Vec::new(), Vec::<Encoder>::new(), Vec::new());
+    for (candidate, wanted) in wanted.iter().enumerate() {
+        let first = wanted.settings.seed.unwrap_or(plan.seed);
+        for seed in (0..wanted.copies as u64).map(|repeat| first.wrapping_add(repeat)) {
+            let (learner, encoder) = stream.learner(wanted, seed)?;
+            if matches!(learner, AnyModel::Bandit(_)) {
+                plan.check_floor(learner.problem().classes)?;
+            }
+            let options = plan.run_options(learner.about().forecast, pipe, seed);
+            let same = encoders.iter().position(|other| are_alike(other, &encoder));
+            let encoder = same.unwrap_or_else(|| {
+                encoders.push(encoder);
+                encoders.len() - 1
+            });
+            places.push(Place { candidate, seed, encoder });
+            let floor = plan.exploration_floor;
+            let sink = measures.iter().map(|measure| Curve::new(*measure)).collect();
+            entrants.push(Entrant { learner, encoder, options, floor, sink });
+        }
+    }
+    Ok(Entered { entrants, encoders, places })
+}
+
+/// Whether two encoders make the same examples.
+fn are_alike(one: &Encoder, other: &Encoder) -> bool {
+    (other.accepts(), other.radius()) == (one.accepts(), one.radius())
+        && other.scaler().scaling() == one.scaler().scaling()
+        && other.classes() == one.classes()
+        && (other.has_intercept(), other.has_votes()) == (one.has_intercept(), one.has_votes())
+}
+
+/// Refuses a floor under the probabilities of labels, if none are drawn.
+fn check_need_of_floor(
+    plan: &StreamPlan,
+    candidates: &[Candidate],
+    entrants: &[Entrant<Vec<Curve>>],
+) -> Result<(), Failure> {
+    let draw = entrants.iter().any(|entrant| matches!(entrant.learner, AnyModel::Bandit(_)));
+    if draw || plan.exploration_floor == 0.0 {
+        return Ok(());
+    }
+    let learners = match candidates {
+        [one] => format!("{} sees", one.entry.about.name),
+        _ => "all of these see".to_owned(),
+    };
+    Err(Failure::usage(format!(
+        "--exploration-floor: is for learners of bandit feedback; {learners} the label"
+    )))
+}
+
+/// The candidates that have finished, with their runs: a candidate is there with all of its seeds, or not at
+/// all. The others are added to `left_out`, with the reason that `why` gives for their first failure.
+fn complete(
+    finished: Vec<Result<Finished<Vec<Curve>>, RunError>>,
+    places: Vec<Place>,
+    candidates: Vec<Candidate>,
+    left_out: &mut Vec<LeftOut>,
+    why: impl Fn(&Candidate, u64, RunError) -> Failure,
+) -> (Vec<Candidate>, Vec<Run>) {
+    let (mut runs, mut failed) = (Vec::new(), BTreeMap::new());
+    for (finished, place) in finished.into_iter().zip(places) {
+        match finished {
+            Ok(finished) => runs.push(Run::of(finished, place)),
+            Err(error) => drop(failed.entry(place.candidate).or_insert((place.seed, error))),
+        }
+    }
+    let mut there = Vec::new();
+    for (at, candidate) in candidates.into_iter().enumerate() {
+        let Some((seed, error)) = failed.remove(&at) else {
+            runs.iter_mut().filter(|run| run.candidate == at).for_each(|run| run.candidate = there.len());
+            there.push(candidate);
+            continue;
+        };
+        runs.retain(|run| run.candidate != at);
+        let failure = why(&candidate, seed, error);
+        left_out.push(LeftOut::of(candidate, &failure));
+    }
+    (there, runs)
 }
 
 /// Opens the data for the candidates that learn from labels of its kind; returns them, and the others.
