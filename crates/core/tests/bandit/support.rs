@@ -1,6 +1,7 @@
 //! Cases for every bandit learner, and streams.
 
 #[path = "../support/law.rs"]
+#[allow(clippy::duplicate_mod, reason = "the suite of laws has cases for either kind of feedback")]
 mod law;
 
 use noregret::algorithm::BanditModel;

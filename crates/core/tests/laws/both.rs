@@ -13,13 +13,15 @@ use crate::{bandits, support};
 /// Rounds of a stream.
 const ROUNDS: usize = 60;
 
+/// Plays these rounds of the stream with this seed, and returns each forecast, or decision, as text that has
+/// every bit.
+type Play<'a> = &'a dyn Fn(&mut AnyModel, u64, Range<usize>) -> Vec<String>;
+
 /// A case for either kind of feedback.
 struct Subject<'a> {
     entry: &'static Entry,
     learner: &'a dyn Fn() -> AnyModel,
-    /// Plays these rounds of the stream with this seed, and returns each forecast, or decision, as text that
-    /// has every bit.
-    play: &'a dyn Fn(&mut AnyModel, u64, Range<usize>) -> Vec<String>,
+    play: Play<'a>,
 }
 
 /// Applies `law` to every case of every learner.

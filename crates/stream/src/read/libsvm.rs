@@ -4,8 +4,8 @@
 //! unlabelled. Indices increase. A word for a missing value, as in `3:NA`, is a missing number; where the
 //! first lines lack numbers far from 0, the feature `3:missing` says so, and columns have names. Blank lines
 //! are skipped; a token that starts with `#` starts a comment. The index base is that of a saved model that
-//! learnt from LIBSVM; otherwise the first [`BASE_LINES`] lines tell it: 0 if one of them has an index 0, else
-//! 1; a later index 0 is then an error.
+//! learnt from LIBSVM; otherwise the first [`BASE_LINES`] lines tell it: 0 if one of them has an index 0,
+//! else 1; a later index 0 is then an error.
 
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;

@@ -21,10 +21,10 @@ const MOST_JOINING: u64 = 12;
 impl Roster {
     /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. With
     /// `least_worth`, those are dropped, too, without which the stacks would have lost fewer nats so far than
-    /// this, for each budget of time that they take. The best member of all is kept, and so are cheap ones and
-    /// one cheap `shared` family: whether thresholds or lines represent the stream well may change. Of the
-    /// others, the one goes first that is worth least to the stacks for its time, whatever its own loss is;
-    /// those that remain are then worth more, if they are like it.
+    /// this, for each budget of time that they take. The best member of all is kept, and so are cheap ones
+    /// and one cheap `shared` family: whether thresholds or lines represent the stream well may change. Of
+    /// the others, the one goes first that is worth least to the stacks for its time, whatever its own loss
+    /// is; those that remain are then worth more, if they are like it.
     pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, least_worth: Option<f64>) {
         let in_order = self.in_order_of_loss();
         let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
