@@ -154,6 +154,10 @@ fn of_number(own: &[[f64; 2]], total: [f64; 2], before: f64, offer: &mut impl Fn
     for &missing_right in directions {
         let mut left = if missing_right { [0.0; 2] } else { missing };
         for (threshold, sum) in own.iter().enumerate().skip(1) {
+            // The gain behind a bin without rows is that of the threshold before.
+            if threshold > 1 && *sum == [0.0; 2] {
+                continue;
+            }
             left = plus(left, *sum);
             if let Some(gain) = gain(left, total, REGULARIZATION, before) {
                 offer(gain, &|| Rule::Number { threshold: threshold as u8, missing_right });
