@@ -67,16 +67,16 @@ use crate::batch::passes::Coordinates;
 use crate::bounds::{self, aioli_certificate};
 use crate::example::Target;
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
-use crate::kernel::scalar_root::shrink;
 use crate::kernel::second_order::RoundUpdate;
 use crate::learner::{Accepts, Classes};
-use crate::loss::curvature::{self, Curvature};
+use crate::loss::curvature::Curvature;
 use crate::loss::heavy;
-use crate::loss::logistic::sigmoid;
-use crate::param::{ParamError, invertible, non_negative};
+pub use crate::loss::improper::AioliSurrogate;
+use crate::loss::improper::Taken;
+use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::{Problem, resolve_norm};
+use crate::problem::Problem;
 
 params! {
     /// Parameters of [`Aioli`].
@@ -98,26 +98,6 @@ params! {
 /// See the [module](self).
 pub type Aioli = SecondOrderLearner<AioliSurrogate>;
 
-/// Surrogates of the binary logistic loss, with the parameters in use.
-#[derive(Clone, Copy, Debug)]
-pub struct AioliSurrogate {
-    norm: f64,
-    radius: f64,
-    /// $\lambda$.
-    regularization: f64,
-    /// $\kappa$.
-    kappa: f64,
-    /// $\rho$.
-    improper_weight: f64,
-}
-
-impl AioliSurrogate {
-    /// The largest $\kappa$ for which the surrogates are lower bounds of the loss.
-    fn largest_kappa(&self) -> f64 {
-        curvature::tight(curvature::euclidean_spread(self.norm, self.radius))
-    }
-}
-
 impl Described for AioliSurrogate {
     type Params = AioliParams;
 
@@ -134,15 +114,8 @@ impl Described for AioliSurrogate {
 
     fn resolve(params: AioliParams, problem: &Problem, _seed: u64) -> Result<Self, ParamError> {
         let radius = problem.resolve_radius(params.radius)?;
-        let norm = resolve_norm(params.norm, radius)?;
-        let regularization = params.regularization.unwrap_or(1.0 / (norm * norm));
-        let regularization = invertible("regularization", regularization, radius)?;
-        let spread = curvature::euclidean_spread(norm, radius);
-        let paper = curvature::aioli_paper(spread);
-        let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
-        let kappa = curvature::checked(kappa)?;
-        let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
-        Ok(Self { norm, radius, regularization, kappa, improper_weight })
+        let AioliParams { norm, regularization, curvature, improper_weight, .. } = params;
+        Self::resolved(norm, radius, regularization, curvature, improper_weight)
     }
 
     fn params(&self) -> AioliParams {
@@ -182,9 +155,7 @@ impl Surrogate for AioliSurrogate {
     }
 
     fn forecast(&self, row: Row<'_>, _: &mut [f64], scores: &mut [f64], probabilities: &mut [f64]) {
-        let s = shrink(row.image[0], 0.5 * self.improper_weight * row.gram[0]); // eq. (1)
-        scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
-        probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+        self.write_forecast(row.image[0], row.gram[0], scores, probabilities); // eq. (1)
     }
 
     fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Option<Prediction> {
@@ -201,17 +172,10 @@ impl Surrogate for AioliSurrogate {
         sums: &mut Sums,
         work: &'w mut [f64],
     ) -> RoundUpdate<'w> {
-        let v = gram[0];
-        let s = at.scores[1] - at.scores[0];
-        let p = [at.probabilities[0], at.probabilities[1]];
-        let y_vector = y.truth.binary();
-        let c = self.kappa * p[0] * p[1];
-        let r = y_vector[1] * p[0] - y_vector[0] * p[1];
-        // c s is computed first: s² may overflow where c underflows.
-        sums.slack -= y.weight * (r * s + c * s * s);
-        work[0] = y.weight * (c * s + 0.5 * r); // eq. (2)
-        let c = y.weight * c;
-        work[1] = (c / (1.0 + c * v)).sqrt(); // eq. (3)
+        let Taken { lost, coefficient, curvature } = self.taken(y, at);
+        sums.slack -= lost;
+        work[0] = coefficient; // eq. (2)
+        work[1] = (curvature / (1.0 + curvature * gram[0])).sqrt(); // eq. (3)
         let (coefficients, mix) = work.split_at(1);
         RoundUpdate { coefficients, mix }
     }

@@ -62,21 +62,17 @@ use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::Reproducing;
-use crate::kernel::scalar_root::shrink;
 use crate::kernel::vector::{axpy, dot, widened};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
-use crate::loss::curvature::{self, Curvature};
+use crate::loss::curvature::Curvature;
 use crate::loss::heavy;
-use crate::loss::logistic::sigmoid;
+use crate::loss::improper::{AioliSurrogate, Taken};
 use crate::merge::{self, Merge, MergeError};
-use crate::param::{ParamError, invertible, non_negative, positive};
+use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
-use crate::problem::{Problem, resolve_norm};
+use crate::problem::Problem;
 use crate::state::{State, Tensor};
-
-/// The largest $k(x, x)/\lambda$ for which nothing overflows.
-const LARGEST_RATIO: f64 = 1e300;
 
 /// Length of the first part of the scratch memory: $k(x, x)$ and $v$.
 const HEAD: usize = 2;
@@ -112,17 +108,9 @@ params! {
 pub struct KernelAioli {
     params: KernelAioliParams,
     problem: Problem,
-    /// $B$.
-    norm: f64,
-    /// $R$.
-    radius: f64,
     kernel: Reproducing,
-    /// $\lambda$.
-    regularization: f64,
-    /// $\kappa$.
-    kappa: f64,
-    /// $\rho$.
-    improper_weight: f64,
+    /// $B$, $R$, $\lambda$, $\kappa$, $\rho$.
+    surrogate: AioliSurrogate,
     max_rounds: usize,
     /// $x_1 \dots x_t$, dense, one after another.
     rows: Vec<f64>,
@@ -175,12 +163,6 @@ impl KernelAioli {
         self.coefficients.len()
     }
 
-    /// Whether a row with $k(x, x)$ = `own` can be learnt. (If $k(x, x) = 0$, then $\Phi(x) = 0$, and there
-    /// is nothing to learn.)
-    fn can_learn(&self, own: f64) -> bool {
-        own > 0.0 && own <= LARGEST_RATIO * self.regularization
-    }
-
     /// Writes $k(x, x)$, $v$, $x$, $k_t$ and $a$ to the scratch memory of a prediction.
     fn project(&self, x: Features<'_>, scratch: &mut Vec<f64>) {
         let (d, t) = (self.problem.features, self.stored());
@@ -191,7 +173,7 @@ impl KernelAioli {
         let (k, a) = rest.split_at_mut(t);
         x.add_to(1.0, dense);
         head[0] = self.kernel.value(dense, dense);
-        if !self.can_learn(head[0]) {
+        if !self.surrogate.can_learn(head[0]) {
             return;
         }
         for (k, row) in k.iter_mut().zip(self.rows.chunks_exact(d)) {
@@ -204,7 +186,7 @@ impl KernelAioli {
             a[i] = (self.root_weights[i] * k[i] - dot(&row[..i], &a[..i])) / row[i];
             rest = below;
         }
-        head[1] = ((head[0] - dot(a, a)) / self.regularization).max(0.0); // eq. (1)
+        head[1] = ((head[0] - dot(a, a)) / self.surrogate.regularization).max(0.0); // eq. (1)
     }
 
     /// Equation (3): appends a row with weight `root_weight`² $= w$ and coefficient `c`.
@@ -212,7 +194,7 @@ impl KernelAioli {
         let score = dot(k, &self.coefficients) + c * own;
         self.quadratic += c * (2.0 * score - c * own);
         axpy(c, a, &mut self.projected);
-        let pivot = (self.regularization * (1.0 + root_weight * root_weight * v)).sqrt();
+        let pivot = (self.surrogate.regularization * (1.0 + root_weight * root_weight * v)).sqrt();
         let known = root_weight * dot(a, &self.projected);
         self.projected.push((root_weight * score - known) / pivot);
         self.factor.extend(a.iter().map(|a| root_weight * a));
@@ -224,9 +206,8 @@ impl KernelAioli {
 
     /// Returns `promise`, provided that surrogates are lower bounds of the losses and every round was learnt.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
-        let (norm, radius) = (self.norm, self.radius);
-        let largest = curvature::tight(curvature::euclidean_spread(norm, radius));
-        curved(self.kappa, largest, || match (self.dropped, self.beyond_radius) {
+        let AioliSurrogate { radius, kappa, .. } = self.surrogate;
+        curved(kappa, self.surrogate.largest_kappa(), || match (self.dropped, self.beyond_radius) {
             (0, 0) => promise(),
             (0, rows) => Err(format!(
                 "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
@@ -242,7 +223,7 @@ impl KernelAioli {
     /// $\ln\det(I + D^{1/2} K_T D^{1/2}/\lambda)$, see [`crate::bounds::aioli_log_det`].
     pub fn log_det(&self) -> f64 {
         let diagonal = (0..self.stored()).map(|i| self.factor[i * (i + 3) / 2]);
-        diagonal.map(|l| 2.0 * l.ln() - self.regularization.ln()).sum()
+        diagonal.map(|l| 2.0 * l.ln() - self.surrogate.regularization.ln()).sum()
     }
 }
 
@@ -265,14 +246,8 @@ impl Algorithm for KernelAioli {
         let kernel = Reproducing::checked(kernel, degree, offset, length_scale, problem.features)?;
         let default = kernel.radius(problem.radius.unwrap_or(1.0));
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let norm = resolve_norm(params.norm, radius)?;
-        let regularization = params.regularization.unwrap_or(1.0 / (norm * norm));
-        let regularization = invertible("regularization", regularization, radius)?;
-        let spread = curvature::euclidean_spread(norm, radius);
-        let paper = curvature::aioli_paper(spread);
-        let kappa = params.curvature.unwrap_or(Curvature::Paper).coefficient(spread, paper);
-        let kappa = curvature::checked(kappa)?;
-        let improper_weight = non_negative("improper_weight", params.improper_weight.unwrap_or(1.0))?;
+        let KernelAioliParams { norm, regularization, curvature, improper_weight, .. } = params;
+        let surrogate = AioliSurrogate::resolved(norm, radius, regularization, curvature, improper_weight)?;
         let max_rounds = params.max_rounds.unwrap_or(4096);
         if max_rounds == 0 {
             return Err(ParamError::invalid("max_rounds", max_rounds, "at least 1"));
@@ -283,20 +258,16 @@ impl Algorithm for KernelAioli {
                 degree: Some(kernel.degree.into()),
                 offset: Some(kernel.offset),
                 length_scale: Some(kernel.length_scale),
-                norm: Some(norm),
+                norm: Some(surrogate.norm),
                 radius: Some(radius),
-                regularization: Some(regularization),
-                curvature: Some(Curvature::Value(kappa)),
-                improper_weight: Some(improper_weight),
+                regularization: Some(surrogate.regularization),
+                curvature: Some(Curvature::Value(surrogate.kappa)),
+                improper_weight: Some(surrogate.improper_weight),
                 max_rounds: Some(max_rounds),
             },
             problem,
-            norm,
-            radius,
             kernel,
-            regularization,
-            kappa,
-            improper_weight,
+            surrogate,
             max_rounds: usize::try_from(max_rounds).unwrap_or(usize::MAX),
             rows: Vec::new(),
             root_weights: Vec::new(),
@@ -323,7 +294,7 @@ impl Algorithm for KernelAioli {
     /// The rows of all parts, one part after another, with their weights and coefficients.
     fn merge(parts: &[&Self], how: Merge) -> Result<Self, MergeError> {
         let (first, problem) = merge::check(parts, Predictor::problem)?;
-        let regularization = Some(how.regularization(first.regularization, parts.len()));
+        let regularization = Some(how.regularization(first.surrogate.regularization, parts.len()));
         let params = KernelAioliParams { regularization, ..first.params() };
         let mut merged = Self::new(params, problem, 0)?;
         let rows = parts.iter().map(|part| part.stored()).sum();
@@ -358,10 +329,8 @@ impl Predictor for KernelAioli {
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         self.project(x, &mut out.scratch);
         let at = Projection::read(&out.scratch, self.problem.features, self.stored());
-        let m = (dot(at.k, &self.coefficients) - dot(at.a, &self.projected)) / self.regularization;
-        let s = shrink(m, 0.5 * self.improper_weight * at.v); // eq. (1)
-        out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
-        out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
+        let m = (dot(at.k, &self.coefficients) - dot(at.a, &self.projected)) / self.surrogate.regularization;
+        self.surrogate.write_forecast(m, at.v, &mut out.scores, &mut out.probabilities); // eq. (1)
         out.stamp = Some(self.rounds);
     }
 }
@@ -381,19 +350,14 @@ impl OnlineLearner for KernelAioli {
         };
         let row = Projection::read(scratch, self.problem.features, self.stored());
         self.rounds += 1;
-        self.beyond_radius += u64::from(is_beyond(row.own, self.radius));
-        if self.can_learn(row.own) && self.stored() < self.max_rounds {
+        self.beyond_radius += u64::from(is_beyond(row.own, self.surrogate.radius));
+        if self.surrogate.can_learn(row.own) && self.stored() < self.max_rounds {
             let ahead = (y.weight > 1.0).then(|| heavy::binary(row.v, y, at));
             self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
             let at = ahead.as_ref().unwrap_or(at);
-            let s = at.scores[1] - at.scores[0];
-            let p = [at.probabilities[0], at.probabilities[1]];
-            let y_vector = y.truth.binary();
-            let w = self.kappa * p[0] * p[1];
-            let r = y_vector[1] * p[0] - y_vector[0] * p[1];
-            self.slack -= y.weight * (r * s + w * s * s);
-            let c = y.weight * (w * s + 0.5 * r); // eq. (2)
-            self.store(row, (y.weight * w).sqrt(), c);
+            let Taken { lost, coefficient, curvature } = self.surrogate.taken(y, at); // eq. (2)
+            self.slack -= lost;
+            self.store(row, curvature.sqrt(), coefficient);
         } else if row.own != 0.0 {
             self.dropped += 1;
         }
@@ -405,14 +369,14 @@ impl OnlineLearner for KernelAioli {
     /// The bound with the log-determinant of the stream's own kernel matrix, for comparators in the kernel's
     /// Hilbert space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let norm = self.norm;
+        let AioliSurrogate { norm, regularization, kappa, improper_weight, .. } = self.surrogate;
         let bound = self.promised(|| {
             if self.parts > 1 {
                 return Err(merge::NO_CLOSED_FORM.to_owned());
             }
-            provided(self.improper_weight == 1.0, "it needs improper_weight = 1", || {
+            provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
                 let setting = setting(&self.problem, norm, self.rounds);
-                bounds::aioli_log_det(&setting, self.regularization, self.kappa, self.log_det())
+                bounds::aioli_log_det(&setting, regularization, kappa, self.log_det())
             })
         });
         let ball = (self.kernel.kernel == Kernel::Linear).then_some(Ball::Euclidean);
@@ -431,19 +395,19 @@ impl OnlineLearner for KernelAioli {
 
     /// Equation (4), if every round was learnt.
     fn certificate(&self) -> Option<Promise> {
+        let AioliSurrogate { norm, regularization, .. } = self.surrogate;
         Some(self.promised(|| {
-            let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / self.regularization;
-            let norm = self.norm;
-            Ok(aioli_certificate(self.regularization, norm * norm, self.slack, quadratic))
+            let quadratic = (self.quadratic - dot(&self.projected, &self.projected)) / regularization;
+            Ok(aioli_certificate(regularization, norm * norm, self.slack, quadratic))
         }))
     }
 
     fn certificate_terms(&self) -> Option<Terms> {
-        let quadratic = (self.quadratic + dot(&self.projected, &self.projected)) / self.regularization;
-        let size = self.regularization * self.norm * self.norm + self.slack.abs() + quadratic;
+        let AioliSurrogate { norm, radius, regularization, .. } = self.surrogate;
+        let quadratic = (self.quadratic + dot(&self.projected, &self.projected)) / regularization;
+        let size = regularization * norm * norm + self.slack.abs() + quadratic;
         // k(x, x) is at most the radius squared.
-        let largest = dot(&self.root_weights, &self.root_weights) * self.radius * self.radius;
-        let regularization = self.regularization;
+        let largest = dot(&self.root_weights, &self.root_weights) * radius * radius;
         Some(Terms { size, regularization, growth: 0.0, largest: Some(largest), weights: true })
     }
 }

@@ -48,7 +48,7 @@
 //! `predict` $2md + 3m^2$ flops and `update` $m^2$, for $m$ = `landmarks` from the first round on; memory
 //! $\frac32m^2 + md$ numbers.
 
-use super::aioli::{Aioli, AioliParams};
+use super::aioli::{Aioli, AioliParams, AioliSurrogate};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
@@ -56,15 +56,12 @@ use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provi
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::{Landmarks, Reproducing};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
-use crate::loss::curvature::{self, Curvature};
+use crate::loss::curvature::Curvature;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
-
-/// The largest $k(x, x)/\lambda$ for which nothing overflows.
-const LARGEST_RATIO: f64 = 1e300;
 
 /// The part of $k(x, x)$ by which rounding may change $\delta^2$.
 const ROUNDING: f64 = 1e-14;
@@ -113,14 +110,6 @@ pub struct KernelAioliLandmarks {
     kernel: Reproducing,
     most: usize,
     tolerance: f64,
-    /// $B$.
-    norm: f64,
-    /// $R$.
-    radius: f64,
-    /// $\lambda$.
-    regularization: f64,
-    /// $\kappa$.
-    kappa: f64,
     landmarks: Landmarks,
     /// AIOLI in the coordinates, of which those of landmarks to come are 0.
     aioli: Aioli,
@@ -135,11 +124,6 @@ pub struct KernelAioliLandmarks {
 }
 
 impl KernelAioliLandmarks {
-    /// Whether a row with $k(x, x)$ = `own` can be learnt.
-    fn can_learn(&self, own: f64) -> bool {
-        own > 0.0 && own <= LARGEST_RATIO * self.regularization
-    }
-
     fn scratch_len(&self) -> usize {
         HEAD + self.problem.features + self.most
     }
@@ -152,7 +136,7 @@ impl KernelAioliLandmarks {
         let (dense, coordinates) = rest.split_at_mut(self.problem.features);
         x.add_to(1.0, dense);
         head[0] = self.kernel.value(dense, dense);
-        if !self.can_learn(head[0]) {
+        if !self.aioli.surrogate.can_learn(head[0]) {
             return;
         }
         let rest = self.landmarks.project(&self.kernel, dense, head[0], coordinates);
@@ -168,13 +152,12 @@ impl KernelAioliLandmarks {
 
     /// Returns `promise`, provided that surrogates are lower bounds of the losses.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
-        let largest = curvature::tight(curvature::euclidean_spread(self.norm, self.radius));
-        curved(self.kappa, largest, || match self.beyond_radius {
+        let AioliSurrogate { radius, kappa, .. } = self.aioli.surrogate;
+        curved(kappa, self.aioli.surrogate.largest_kappa(), || match self.beyond_radius {
             0 => promise(),
             rows => Err(format!(
-                "{} beyond the learner's radius {:.4}, which is about sqrt(k(x, x))",
-                were(rows, "row"),
-                self.radius
+                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
+                were(rows, "row")
             )),
         })
     }
@@ -216,8 +199,6 @@ impl Algorithm for KernelAioliLandmarks {
         };
         let aioli = Aioli::new(inner, Problem::new(2, landmarks as usize), seed)?;
         let AioliParams { norm, regularization, curvature, improper_weight, .. } = aioli.params();
-        let Some(Curvature::Value(kappa)) = curvature else { unreachable!("parameters in use are numbers") };
-        let resolved = |value: Option<f64>| value.expect("parameters in use are numbers");
         let mut learner = Self {
             params: KernelAioliLandmarksParams {
                 landmarks: Some(landmarks),
@@ -236,10 +217,6 @@ impl Algorithm for KernelAioliLandmarks {
             kernel,
             most: landmarks as usize,
             tolerance,
-            norm: resolved(norm),
-            radius,
-            regularization: resolved(regularization),
-            kappa,
             landmarks: Landmarks::default(),
             aioli,
             price: 0.0,
@@ -307,22 +284,23 @@ impl OnlineLearner for KernelAioliLandmarks {
         };
         let (dense, coordinates) = scratch[HEAD..].split_at(self.problem.features);
         let &[own, distance, new] = &scratch[..HEAD] else { unreachable!("its length") };
-        self.beyond_radius += u64::from(is_beyond(own, self.radius));
+        let AioliSurrogate { norm, radius, kappa, .. } = self.aioli.surrogate;
+        self.beyond_radius += u64::from(is_beyond(own, radius));
         let s = at.scores[1] - at.scores[0];
         let p = [at.probabilities[0], at.probabilities[1]];
-        let weight = self.kappa * p[0] * p[1];
+        let weight = kappa * p[0] * p[1];
         if new > 0.0 {
             self.landmarks.add(dense, coordinates, distance);
         } else if distance > 0.0 {
             let y_vector = y.truth.binary();
             let r = y_vector[1] * p[0] - y_vector[0] * p[1];
-            let slope = r.abs() + 2.0 * weight * (self.norm * self.radius + s.abs());
+            let slope = r.abs() + 2.0 * weight * (norm * radius + s.abs());
             // The surrogate of a heavier round is taken elsewhere, where its slope is at most 1.
             let slope = if y.weight > 1.0 { 1.0 } else { slope.min(1.0) };
-            self.price += y.weight * self.norm * distance * slope; // eq. (2)
+            self.price += y.weight * norm * distance * slope; // eq. (2)
         }
-        if self.can_learn(own) {
-            let weight = if y.weight > 1.0 { 0.25 * self.kappa } else { weight };
+        if self.aioli.surrogate.can_learn(own) {
+            let weight = if y.weight > 1.0 { 0.25 * kappa } else { weight };
             self.growth += y.weight * weight * own;
         }
         self.aioli.update(Features::Dense(coordinates), y, nested);
@@ -335,17 +313,17 @@ impl OnlineLearner for KernelAioliLandmarks {
 
     /// Equation (2), for comparators in the kernel's Hilbert space.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
+        let AioliSurrogate { norm, radius, regularization, kappa, improper_weight } = self.aioli.surrogate;
         let bound = self.promised(|| {
-            let proper = self.params.improper_weight == Some(1.0);
-            provided(proper, "it needs improper_weight = 1", || {
-                let setting = setting(&self.problem, self.norm, self.rounds());
+            provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
+                let setting = setting(&self.problem, norm, self.rounds());
                 let features = self.landmarks.count().max(1);
-                let setting = bounds::Setting { features, radius: self.radius, ..setting };
-                bounds::aioli_curvature(&setting, self.regularization, self.kappa) + self.price
+                let setting = bounds::Setting { features, radius, ..setting };
+                bounds::aioli_curvature(&setting, regularization, kappa) + self.price
             })
         });
         let ball = (self.kernel.kernel == Kernel::Linear).then_some(Ball::Euclidean);
-        Some(Guarantee::Regret { ball, norm: self.norm, bound })
+        Some(Guarantee::Regret { ball, norm, bound })
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

@@ -7,6 +7,7 @@ pub mod curvature;
 pub mod gap;
 pub(crate) mod heavy;
 pub mod hinge;
+pub(crate) mod improper;
 pub mod logistic;
 pub mod smooth_hinge;
 pub mod squared;

@@ -79,7 +79,7 @@ fn follows_the_reference() {
         learner.update(Features::Dense(&row), Target::class(usize::from(y > 0.0)), &at);
     }
     let bound = number(&reference["bound_logdet"]);
-    let kappa = learner.kappa;
+    let kappa = learner.surrogate.kappa;
     let setting = Setting { classes: 2, features: 3, radius: 1.0, norm: of("B"), rounds: 45.0 };
     let own = aioli_log_det(&setting, of("lam"), kappa, learner.log_det());
     let certificate = learner.certificate().expect("has one").expect("holds");
