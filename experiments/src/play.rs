@@ -8,7 +8,7 @@ use noregret::algorithm::{AnyModel, Model};
 use noregret::guarantee::Guarantee;
 use noregret::param::{Value, Values};
 use noregret::registry::{Entry, find};
-use noregret_stream::run::bandit::run_bandit;
+use noregret_stream::run::bandit::{Play, run_bandit};
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run};
 use noregret_stream::watch::certify::{Certified, Record};
@@ -98,7 +98,10 @@ pub(crate) fn play(
     let (mut examples, options) = (source.examples()?, options(entry, seed));
     let score = match learner {
         AnyModel::Full(mut learner) => run(examples.as_mut(), learner.as_mut(), &mut sink, &options),
-        AnyModel::Bandit(mut learner) => run_bandit(examples.as_mut(), learner.as_mut(), &mut sink, &options),
+        AnyModel::Bandit(mut learner) => {
+            let play = &mut Play::new(options.seed);
+            run_bandit(examples.as_mut(), learner.as_mut(), &mut sink, &options, play)
+        }
     };
     let score = score.map_err(contender.named(ExperimentError::Run))?;
     Ok(Trace { errors: sink.errors, losses: sink.losses, score })
@@ -186,8 +189,9 @@ pub(crate) fn hold(
             Ok(Some(Held { certified, mistakes, over_time: moments }))
         }
         AnyModel::Bandit(mut learner) if learner.guarantee().is_some() => {
-            let score =
-                run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options).map_err(failed)?;
+            let play = &mut Play::new(options.seed);
+            let score = run_bandit(examples.as_mut(), learner.as_mut(), &mut sinks, &options, play);
+            let score = score.map_err(failed)?;
             let guarantee = score.facts.bandit_guarantee(learner.as_ref()).expect("asked before");
             // Beyond those of the best policy, for some: that is not computed, and their mistakes are held to
             // nothing.

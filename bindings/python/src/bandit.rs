@@ -24,7 +24,7 @@ use noregret_stream::encode::Example;
 use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::Raw;
 use noregret_stream::encode::survey::suitable;
-use noregret_stream::run::bandit::{Play, run_bandit_as};
+use noregret_stream::run::bandit::{Play, run_bandit};
 use noregret_stream::run::{RunError, RunOptions};
 use noregret_stream::save::Saved;
 use noregret_stream::save::file as model_file;
@@ -314,7 +314,7 @@ impl Bandit {
             let mut examples =
                 ArrayExamples { rows, targets, weights, encoder, frozen: false, room, at: 0, signals };
             let (learner, sink) = (learner.as_mut(), &mut record.rounds);
-            let ran = run_bandit_as(&mut examples, learner, sink, &options, &mut play, None);
+            let ran = run_bandit(&mut examples, learner, sink, &options, &mut play);
             examples.signals.into_result()?;
             record.score = Some(ran?);
             Ok(record)

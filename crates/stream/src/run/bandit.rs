@@ -173,7 +173,8 @@ pub trait Journal {
     fn heard(&mut self, round: u64, reward: Reward) -> io::Result<()>;
 }
 
-/// Plays every example, scores the played label, and reveals only whether it was right.
+/// Plays every example, with labels drawn by `play`, scores the played label, and reveals only whether it was
+/// right.
 ///
 /// Computes three error rates: of the labels played, their expectation over the draw, and that of
 /// the greedy labels, which excludes exploration. Examples without a label are played without
@@ -186,27 +187,11 @@ pub fn run_bandit<L: BanditLearner + ?Sized>(
     learner: &mut L,
     sink: &mut dyn Sink,
     options: &RunOptions,
-) -> Result<Score, RunError> {
-    run_bandit_as(examples, learner, sink, options, &mut Play::new(options.seed), None)
-}
-
-/// The same, with labels drawn by `play`, and every decision and feedback passed to `journal`.
-///
-/// # Errors
-/// As for [`run_bandit`], and those of the journal.
-pub fn run_bandit_as<L: BanditLearner + ?Sized>(
-    examples: &mut dyn Examples,
-    learner: &mut L,
-    sink: &mut dyn Sink,
-    options: &RunOptions,
     play: &mut Play,
-    mut journal: Option<&mut dyn Journal>,
 ) -> Result<Score, RunError> {
     let mut standing = Standing::bandit(options);
-    // An explicit reborrow, which the compiler does not insert for an Option of a reference.
-    let lent = journal.as_mut().map(|journal| &mut **journal as &mut dyn Journal);
-    run_bandit_on(examples, learner, sink, options, play, lent, &mut standing)?;
-    standing.finish_bandit(learner, journal)?;
+    run_bandit_on(examples, learner, sink, options, play, None, &mut standing)?;
+    standing.finish_bandit(learner, None)?;
     Ok(standing.score)
 }
 
@@ -230,10 +215,11 @@ impl Standing<Decision> {
     }
 }
 
-/// The same, continuing from `standing` to the end of `examples`. Late feedback stays pending.
+/// The same, continuing from `standing` to the end of `examples`, with every decision and feedback passed to
+/// `journal`. Late feedback stays pending.
 ///
 /// # Errors
-/// As for [`run_bandit_as`].
+/// As for [`run_bandit`], and those of the journal.
 pub fn run_bandit_on<L: BanditLearner + ?Sized>(
     examples: &mut dyn Examples,
     learner: &mut L,
@@ -401,7 +387,9 @@ mod tests {
         let problem = Problem::new(2, 2).with_radius(2.0);
         let mut learner = find(learner).expect("known").make_bandit(&values, problem, 0).expect("valid");
         let options = RunOptions { delay, ..RunOptions::new(learner.about().forecast, 7) };
-        run_bandit(&mut Separable(0), learner.as_mut(), &mut Unobserved, &options).expect("nothing can fail")
+        let play = &mut Play::new(7);
+        let score = run_bandit(&mut Separable(0), learner.as_mut(), &mut Unobserved, &options, play);
+        score.expect("nothing can fail")
     }
 
     #[test]
@@ -523,7 +511,7 @@ mod tests {
             let options = RunOptions::new(learner.about().forecast, 7);
             let (mut play, mut sums) = (Play { floor, ..Play::new(3) }, Weights::default());
             let examples = &mut Noisy(Rng::new(1, 2), 0);
-            run_bandit_as(examples, learner.as_mut(), &mut sums, &options, &mut play, None).expect("no file");
+            run_bandit(examples, learner.as_mut(), &mut sums, &options, &mut play).expect("no file");
             assert_eq!(sums.1, 1e6);
             for (label, [sum, variance]) in sums.0.iter().enumerate() {
                 let (mean, deviation) = (sum / sums.1, variance.sqrt() / sums.1);

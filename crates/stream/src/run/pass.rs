@@ -1,7 +1,7 @@
 //! Many runs over one pass of the data: every row is read once, and every run has the same result
 //! as alone.
 //!
-//! A run is the unchanged loop of [`run`] or [`run_bandit_as`], on a separate thread that takes its
+//! A run is the unchanged loop of [`run`] or [`run_bandit`], on a separate thread that takes its
 //! examples from shared batches; the calling thread reads. A run that fails ends, the others go on.
 //! The caller limits the number of threads
 //! that work at a time; the others wait for a batch or for their turn, so that slow and fast
@@ -21,7 +21,7 @@ use noregret::algorithm::AnyModel;
 use crate::encode::Example;
 use crate::encode::examples::Examples;
 use crate::read::error::ReadError;
-use crate::run::bandit::{Play, run_bandit_as};
+use crate::run::bandit::{Play, run_bandit};
 use crate::run::feed::{Batch, Feed};
 use crate::run::full::{RunError, Sink, run};
 use crate::run::options::RunOptions;
@@ -158,7 +158,7 @@ impl<S: Sink> Entrant<S> {
             AnyModel::Full(learner) => run(&mut share, learner.as_mut(), &mut sink, &options),
             AnyModel::Bandit(learner) => {
                 let mut play = Play { floor, ..Play::new(options.seed) };
-                run_bandit_as(&mut share, learner.as_mut(), &mut sink, &options, &mut play, None)
+                run_bandit(&mut share, learner.as_mut(), &mut sink, &options, &mut play)
             }
         };
         share.turn.give();

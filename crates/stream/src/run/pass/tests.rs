@@ -12,7 +12,7 @@ use crate::encode::scale::{Scaler, Scaling};
 use crate::read::open::from_read;
 use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
-use crate::run::bandit::run_bandit;
+use crate::run::bandit::{Play, run_bandit};
 use crate::run::delay::Lateness;
 use crate::run::full::Outcome;
 
@@ -122,7 +122,10 @@ fn alone(at: usize, rows: usize, policy: BadRows, limit: Option<u64>) -> (Diary,
     let mut diary = Diary::default();
     let score = match learner {
         AnyModel::Full(mut learner) => run(&mut examples, learner.as_mut(), &mut diary, &options),
-        AnyModel::Bandit(mut learner) => run_bandit(&mut examples, learner.as_mut(), &mut diary, &options),
+        AnyModel::Bandit(mut learner) => {
+            let play = &mut Play::new(options.seed);
+            run_bandit(&mut examples, learner.as_mut(), &mut diary, &options, play)
+        }
     };
     (diary, score.expect("readable rows"), examples)
 }
