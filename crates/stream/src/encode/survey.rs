@@ -86,17 +86,8 @@ impl Survey {
     /// # Errors
     /// If reading fails, or there are more bad rows than `bad_rows` allows, or too many classes.
     pub fn take(reader: &mut dyn Reader, options: &SurveyOptions<'_>) -> Result<Self, SurveyError> {
-        let SurveyOptions { name, scaling, classes, features, bad_rows } = *options;
-        let schema = reader.schema();
-        let numbers = schema.numbers();
-        let candidates = match (scaling, numbers) {
-            (Some(scaling), _) => vec![scaling],
-            (None, None) if schema.block().is_some() => vec![Scaling::Mixed],
-            (None, Some(_)) => vec![Scaling::Mixed],
-            (None, None) => vec![Scaling::Standard, Scaling::MaxAbs],
-        };
-        let trial = |scaling| Trial::new(Scaler::of_columns(scaling, numbers, schema.block()).guarded());
-        let mut candidates: Vec<Trial> = candidates.into_iter().map(trial).collect();
+        let SurveyOptions { scaling, classes, features, bad_rows, .. } = *options;
+        let mut candidates = trials(reader, scaling);
         let mut survey = Self {
             rows: 0,
             labelled: 0,
@@ -114,16 +105,9 @@ impl Survey {
         let mut row = Row::new();
         let mut bad = 0;
         loop {
-            let read = match reader.read(&mut row) {
+            match next_row(reader, &mut row, options, &survey.labels) {
+                Ok(true) => {}
                 Ok(false) => break,
-                Ok(true) => check(reader, &row, features, &survey.labels).map_err(|what| {
-                    reader.take_back();
-                    row_error(name, &row, what)
-                }),
-                Err(error) => Err(error),
-            };
-            match read {
-                Ok(()) => {}
                 Err(error) if error.is_row_error() && bad_rows.allow(bad + 1) => {
                     bad += 1;
                     continue;
@@ -136,54 +120,7 @@ impl Survey {
             }
             survey.rows += 1;
             survey.non_zeros += row.values().len() as u64;
-            survey.labelled += u64::from(match row.label() {
-                RowLabel::Missing => false,
-                // Labels on offer, or a decision that was never answered.
-                RowLabel::Costs(actions) => actions.iter().any(|one| one.cost.is_some()),
-                RowLabel::Name(_) | RowLabel::Distribution(_) => true,
-            });
-            if let RowLabel::Name(_) = row.label() {
-                survey.named.get_or_insert(row.line);
-            }
-            match row.label() {
-                RowLabel::Name(name) if classes != Classes::Real => {
-                    survey.labels.collect(name, row.label_type());
-                    if survey.labels.len() > MOST_CLASSES {
-                        return Err(SurveyError::TooManyClasses(survey.labelled));
-                    }
-                }
-                RowLabel::Costs(actions) => {
-                    // Actions without a cost are those on offer.
-                    if actions.iter().any(|one| one.cost.is_some()) {
-                        survey.costs.get_or_insert(row.line);
-                    }
-                    survey.logged |= actions.iter().any(|one| one.probability.is_some());
-                    for one in actions {
-                        survey.labels.collect(&one.action, one.of);
-                        if let Some(cost) = one.cost {
-                            let [least, most] = survey.cost_range.get_or_insert([(cost, row.line); 2]);
-                            if cost < least.0 {
-                                *least = (cost, row.line);
-                            }
-                            if cost > most.0 {
-                                *most = (cost, row.line);
-                            }
-                        }
-                    }
-                }
-                RowLabel::Distribution(y) if survey.labels.is_empty() => {
-                    survey.labels = (0..y.len())
-                        .map(|class| class.to_string())
-                        .collect::<Vec<_>>()
-                        .try_into()
-                        .expect("numbers differ");
-                }
-                _ => {}
-            }
-            row.offered().iter().for_each(|label| survey.labels.collect(&label.text, label.of));
-            if !row.offered().is_empty() {
-                survey.fewest_offered = survey.fewest_offered.min(row.offered().len());
-            }
+            survey.note_labels(&row, classes)?;
             let columns = (reader.columns().count() as usize).min(features.unwrap_or(usize::MAX));
             if scaling.is_none() {
                 // Standardising takes time in proportion to the columns; skipped once another
@@ -211,6 +148,60 @@ impl Survey {
         survey.labels = survey.labels.sorted();
         (survey.scaling, survey.radius) = (candidates[0].scaler.scaling(), candidates[0].square.sqrt());
         Ok(survey)
+    }
+
+    /// Takes in the label of a row, and the labels on offer in it.
+    fn note_labels(&mut self, row: &Row, classes: Classes) -> Result<(), SurveyError> {
+        self.labelled += u64::from(match row.label() {
+            RowLabel::Missing => false,
+            // Labels on offer, or a decision that was never answered.
+            RowLabel::Costs(actions) => actions.iter().any(|one| one.cost.is_some()),
+            RowLabel::Name(_) | RowLabel::Distribution(_) => true,
+        });
+        if let RowLabel::Name(_) = row.label() {
+            self.named.get_or_insert(row.line);
+        }
+        match row.label() {
+            RowLabel::Name(name) if classes != Classes::Real => {
+                self.labels.collect(name, row.label_type());
+                if self.labels.len() > MOST_CLASSES {
+                    return Err(SurveyError::TooManyClasses(self.labelled));
+                }
+            }
+            RowLabel::Costs(actions) => {
+                // Actions without a cost are those on offer.
+                if actions.iter().any(|one| one.cost.is_some()) {
+                    self.costs.get_or_insert(row.line);
+                }
+                self.logged |= actions.iter().any(|one| one.probability.is_some());
+                for one in actions {
+                    self.labels.collect(&one.action, one.of);
+                    if let Some(cost) = one.cost {
+                        self.note_cost(cost, row.line);
+                    }
+                }
+            }
+            RowLabel::Distribution(y) if self.labels.is_empty() => {
+                let numbers: Vec<String> = (0..y.len()).map(|class| class.to_string()).collect();
+                self.labels = numbers.try_into().expect("numbers differ");
+            }
+            _ => {}
+        }
+        row.offered().iter().for_each(|label| self.labels.collect(&label.text, label.of));
+        if !row.offered().is_empty() {
+            self.fewest_offered = self.fewest_offered.min(row.offered().len());
+        }
+        Ok(())
+    }
+
+    fn note_cost(&mut self, cost: f64, line: u64) {
+        let [least, most] = self.cost_range.get_or_insert([(cost, line); 2]);
+        if cost < least.0 {
+            *least = (cost, line);
+        }
+        if cost > most.0 {
+            *most = (cost, line);
+        }
     }
 
     /// A remark on classes that may be a real-valued target.
@@ -264,6 +255,36 @@ pub fn look_alike(labels: &Labels) -> Option<String> {
             "the labels {other} and {name} look alike, and are two classes: write them alike if they are one"
         ))
     })
+}
+
+/// What is measured of the scalings that come into question.
+fn trials(reader: &dyn Reader, scaling: Option<Scaling>) -> Vec<Trial> {
+    let schema = reader.schema();
+    let (numbers, block) = (schema.numbers(), schema.block());
+    let scalings = match scaling {
+        Some(scaling) => vec![scaling],
+        None if numbers.is_some() || block.is_some() => vec![Scaling::Mixed],
+        None => vec![Scaling::Standard, Scaling::MaxAbs],
+    };
+    let trial = |scaling| Trial::new(Scaler::of_columns(scaling, numbers, block).guarded());
+    scalings.into_iter().map(trial).collect()
+}
+
+/// Reads a row and checks it; a row that is refused leaves no columns.
+fn next_row(
+    reader: &mut dyn Reader,
+    row: &mut Row,
+    options: &SurveyOptions<'_>,
+    labels: &Labels,
+) -> Result<bool, ReadError> {
+    if !reader.read(row)? {
+        return Ok(false);
+    }
+    if let Err(what) = check(reader, row, options.features, labels) {
+        reader.take_back();
+        return Err(row_error(options.name, row, what));
+    }
+    Ok(true)
 }
 
 /// Rejects a row that the run would reject, so that it affects no decision.
