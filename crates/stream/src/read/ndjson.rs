@@ -59,6 +59,14 @@ use crate::words::counted;
 
 const LINES: usize = 1000;
 
+/// A remark on a key that may have labels on offer.
+const LIKE_OFFERS: &str = "\"labels\" looks like the labels on offer, and is read as a feature by learners that see the label: the option \
+                           offered = labels makes their forecasts be among them, and with --feedback bandit they are chosen among";
+
+/// What a whole table in one object is answered.
+const WHOLE_TABLE: &str = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
+                           to_json(orient=\"records\", lines=True)";
+
 struct Ndjson {
     keys: Keys,
     /// Length of the arrays, once known.
@@ -90,23 +98,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Some(_) if layout.is_none() || source.size().is_none() => 1,
         _ => LINES,
     };
-    let known = label.is_some() || saved.is_some();
-    let mut lines = if known { 1 } else { LINES };
-    let (rows, more) = loop {
-        let peek = source.peek(lines, 1)?;
-        let (rows, all) = (objects(&peek), peek.all);
-        let enough = lines >= wanted || (known && shape(&rows) == Shape::Array);
-        if all || lines >= LINES || (enough && !rows.is_empty()) {
-            break (rows, !all);
-        }
-        lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
-    };
+    let (rows, more) = first_rows(&mut source, wanted, label.is_some() || saved.is_some())?;
     let alone = rows.first().filter(|row| saved.is_none() && !more && rows.len() == 1 && !json::is_row(row));
     if alone.is_some_and(recognise::is_whole_table) {
-        return Err(source.file_error(
-            "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
-             to_json(orient=\"records\", lines=True)",
-        ));
+        return Err(source.file_error(WHOLE_TABLE));
     }
     let header = rows.first().is_some_and(|row| row.contains_key("noregret"));
     let refused = options.decisions == LogUse::Refused;
@@ -196,11 +191,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     columns.commit();
     notes.extend(as_a_log.filter(|_| saved.is_none() && logged.is_none()));
     if saved.is_none() && offers.is_none() && offers::recognise(&rows, Offers::WIDTH).is_some() {
-        notes.push(
-            "\"labels\" looks like the labels on offer, and is read as a feature by learners that see the label: the option offered = \
-             labels makes their forecasts be among them, and with --feedback bandit they are chosen among"
-                .to_owned(),
-        );
+        notes.push(LIKE_OFFERS.to_owned());
     }
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
@@ -238,6 +229,24 @@ fn is_foreign(line: &str, columns: &Columns) -> bool {
         names.iter().any(|name| rest(name) == Some(true))
     };
     !features.keys().any(is_known)
+}
+
+/// The first rows, with whether there are more: up to [`LINES`], or `wanted`, if the label is `known`.
+fn first_rows(
+    source: &mut Source,
+    wanted: usize,
+    known: bool,
+) -> Result<(Vec<Map<String, Value>>, bool), ReadError> {
+    let mut lines = if known { 1 } else { LINES };
+    loop {
+        let peek = source.peek(lines, 1)?;
+        let (rows, all) = (objects(&peek), peek.all);
+        let enough = lines >= wanted || (known && shape(&rows) == Shape::Array);
+        if all || lines >= LINES || (enough && !rows.is_empty()) {
+            return Ok((rows, !all));
+        }
+        lines = if rows.is_empty() { LINES.min(2 * lines) } else { wanted };
+    }
 }
 
 fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {

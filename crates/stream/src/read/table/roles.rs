@@ -106,31 +106,7 @@ pub(crate) fn decide(
         }
         let look = Look::at(sample, column);
         let declared = sample.declared.get(column).copied().flatten();
-        let (mut role, mut style) = match (given[column], declared) {
-            (Some(role), Some((known, style))) if role == known => (role, style),
-            (Some(role), _) => (role, look.style(name, role, &mut notes)),
-            (None, Some((role, style))) => (role, style.or_else(|| look.style(name, role, &mut notes))),
-            (None, None) if look.numbers_rows(name, column, sample) => {
-                notes.push(index(name));
-                (CsvRole::Drop, None)
-            }
-            (None, None) => look.role(name, &mut notes),
-        };
-        if role == CsvRole::Time && style.is_none() {
-            return Err(fault!(
-                "column {} holds no day or time that is recognised, such as {}",
-                shown(name),
-                Style::Iso.example()
-            ));
-        }
-        if role == CsvRole::Time && given[column].is_none() && options.logged.is_some() && look.are_moments()
-        {
-            let name = shown(name);
-            notes.push(format!(
-                "column {name} is left out: it says at which moment a decision was written; named as a time, it is a feature"
-            ));
-            (role, style) = (CsvRole::Drop, None);
-        }
+        let (role, mut style) = look.kind(column, given[column], declared, sample, options, &mut notes)?;
         if is_needed(role) {
             let found = given[column].is_none() && declared.is_none();
             holes.extend(look.hole(name, found && role == CsvRole::Numeric));
@@ -452,6 +428,44 @@ impl<'a> Look<'a> {
             (false, Some(order)) if found.decisive == 0 => Some(format!("column {}: {order}", shown(name))),
             (false, _) => None,
         }
+    }
+
+    /// The role and notation of the column: as given, else as declared by a reader, else inferred.
+    fn kind(
+        &self,
+        column: usize,
+        given: Option<CsvRole>,
+        declared: Option<(CsvRole, Option<Style>)>,
+        sample: &Sample<'_>,
+        options: &ReadOptions,
+        notes: &mut Vec<String>,
+    ) -> Result<(CsvRole, Option<Style>), Fault> {
+        let name = &sample.names[column];
+        let (role, style) = match (given, declared) {
+            (Some(role), Some((known, style))) if role == known => (role, style),
+            (Some(role), _) => (role, self.style(name, role, notes)),
+            (None, Some((role, style))) => (role, style.or_else(|| self.style(name, role, notes))),
+            (None, None) if self.numbers_rows(name, column, sample) => {
+                notes.push(index(name));
+                (CsvRole::Drop, None)
+            }
+            (None, None) => self.role(name, notes),
+        };
+        if role == CsvRole::Time && style.is_none() {
+            return Err(fault!(
+                "column {} holds no day or time that is recognised, such as {}",
+                shown(name),
+                Style::Iso.example()
+            ));
+        }
+        if role == CsvRole::Time && given.is_none() && options.logged.is_some() && self.are_moments() {
+            let name = shown(name);
+            notes.push(format!(
+                "column {name} is left out: it says at which moment a decision was written; named as a time, it is a feature"
+            ));
+            return Ok((CsvRole::Drop, None));
+        }
+        Ok((role, style))
     }
 
     /// The inferred role and notation. Cells that are not what their column holds count as missing, and are
