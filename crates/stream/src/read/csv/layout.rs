@@ -52,50 +52,23 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if is_drawn(peek) {
         return Err(DRAWN.into());
     }
-    let delimiter = match options.delimiter {
-        Some(delimiter) => checked_delimiter(char::from(delimiter))?,
-        None => match detect_delimiter(peek) {
-            Some(delimiter) => delimiter,
-            None if labels_alone(peek, options) => b',',
-            None => return Err(ReadErrorKind::SingleColumn { delimiter: None, seen: None }),
-        },
-    };
+    let delimiter = delimiter_of(peek, options)?;
     let mut rows = records(peek, delimiter, LINES);
     let ends = rows_end_in_delimiters(&rows);
     if ends_in_delimiters(&rows) {
         rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
     }
-    if let Some(cell) = escaped(&rows) {
-        let what = format!(
-            "has a backslash before a delimiter within a cell, behind {}, where CSV has double quotation marks around such cells: \
-             PostgreSQL's COPY writes these WITH (FORMAT csv), Python's csv by QUOTE_MINIMAL",
-            shown(cell)
-        );
-        return Err(what.into());
-    }
+    check_escapes(&rows)?;
     name_rows(&mut rows);
     let above = rows_above(&rows, options.header, &asked(options));
     let (above_names, rows) = rows.split_at(above);
     let width = rows.first().map_or(0, ByteRecord::len);
-    if width < 2
-        && let Some(usual) = usual_width(rows)
-    {
-        let what = format!(
-            "has one cell in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
-        );
-        return Err(what.into());
-    }
-    if width < 2 && !labels_alone(peek, options) {
-        let seen = detect_delimiter(peek).map(char::from);
-        return Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen });
+    if width < 2 {
+        check_single_cell(rows, delimiter, peek, options)?;
     }
     let header = options.header.unwrap_or_else(|| has_header(rows, &asked(options)));
     if let (false, Some(usual)) = (header || ends, other_width(rows)) {
-        let cells = counted(width as u64, "cell");
-        let what = format!(
-            "has {cells} in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
-        );
-        return Err(what.into());
+        return Err(no_row(&counted(width as u64, "cell"), usual));
     }
     let word = word_above_numbers(rows).filter(|_| !header && options.header.is_none()).map(shown);
     let named = names(&rows[0], header)?;
@@ -152,6 +125,52 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
+}
+
+/// The delimiter: as asked for, else as detected. A file of labels alone has none.
+fn delimiter_of(peek: &Peek<'_>, options: &ReadOptions) -> Result<u8, ReadErrorKind> {
+    if let Some(asked) = options.delimiter {
+        return checked_delimiter(char::from(asked)).map_err(Into::into);
+    }
+    let alone = || labels_alone(peek, options).then_some(b',');
+    let none = ReadErrorKind::SingleColumn { delimiter: None, seen: None };
+    detect_delimiter(peek).or_else(alone).ok_or(none)
+}
+
+/// Refuses backslashes before delimiters.
+fn check_escapes(rows: &[ByteRecord]) -> Result<(), ReadErrorKind> {
+    let Some(cell) = escaped(rows) else { return Ok(()) };
+    let what = format!(
+        "has a backslash before a delimiter within a cell, behind {}, where CSV has double quotation marks around such cells: \
+         PostgreSQL's COPY writes these WITH (FORMAT csv), Python's csv by QUOTE_MINIMAL",
+        shown(cell)
+    );
+    Err(what.into())
+}
+
+/// Refuses a first row of one cell, unless the rows are labels alone.
+fn check_single_cell(
+    rows: &[ByteRecord],
+    delimiter: u8,
+    peek: &Peek<'_>,
+    options: &ReadOptions,
+) -> Result<(), ReadErrorKind> {
+    if let Some(usual) = usual_width(rows) {
+        return Err(no_row("one cell", usual));
+    }
+    if labels_alone(peek, options) {
+        return Ok(());
+    }
+    let seen = detect_delimiter(peek).map(char::from);
+    Err(ReadErrorKind::SingleColumn { delimiter: Some(char::from(delimiter)), seen })
+}
+
+/// What is said of a first row of so many `cells`, where most rows have `usual`.
+fn no_row(cells: &str, usual: usize) -> ReadErrorKind {
+    let what = format!(
+        "has {cells} in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
+    );
+    what.into()
 }
 
 /// A cell that ends in a backslash, where all rows with more cells than the first one have such a cell before
