@@ -16,7 +16,7 @@ use crate::evaluate::off_policy::Round;
 use crate::evaluate::reward_model::RewardModel;
 use crate::fault::{Fault, fault};
 use crate::read::row::Row;
-use crate::save::best_of;
+use crate::save::{Frozen, best_of};
 
 /// A decision without reward so far.
 pub(super) struct Waiting {
@@ -183,42 +183,52 @@ impl Bench<'_> {
                 given.resize(count, 0.0);
                 given
             }
-            Policy::Model { model, greedy } => {
-                let names = model.encoder.labels();
-                // In the order of the log's labels, without labels that are not on offer.
-                let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
-                let classes = 0..model.predictor.problem().classes;
-                let on_offer = |class: &usize| known(*class).is_some_and(|at| offered.contains(&at.index()));
-                let own: Vec<u32> = match offered.len() < count {
-                    true => classes.filter(on_offer).map(|class| class as u32).collect(),
-                    false => vec![],
-                };
-                if own.is_empty() && offered.len() < count {
-                    return Ok(None);
-                }
-                let (at, room) = &mut self.room;
-                model.predictor.predict_among(example.features(), &own, at, room);
-                if !at.is_finite() {
-                    return Err("the model's scores are not finite".into());
-                }
-                let mut distribution = vec![0.0; count];
-                if *greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
-                    let named: Vec<u32> = (0u32..).zip(names.iter()).map(|(class, _)| class).collect();
-                    let best = best_of(at, if own.is_empty() { &named } else { &own });
-                    distribution
-                        [known(best.index()).expect("the log's labels include the model's").index()] = 1.0;
-                } else {
-                    for (class, p) in at.probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-                        let Some(label) = known(class) else {
-                            let name = names.name(Label::from(class));
-                            return Err(fault!("the model plays its class {name}, which has no name yet"));
-                        };
-                        distribution[label.index()] += p;
-                    }
-                }
-                distribution
-            }
+            Policy::Model { model, greedy } => return self.of_model(model, *greedy, example, offered),
         }))
+    }
+
+    /// The distribution of a saved model over the labels on offer. `None` if it knows none of them.
+    fn of_model(
+        &mut self,
+        model: &Frozen,
+        greedy: bool,
+        example: &Example,
+        offered: &[usize],
+    ) -> Result<Option<Vec<f64>>, Fault> {
+        let count = self.labels.len();
+        let names = model.encoder.labels();
+        // In the order of the log's labels, without labels that are not on offer.
+        let known = |class: usize| self.labels.find(&names.name(Label::from(class)));
+        let classes = 0..model.predictor.problem().classes;
+        let on_offer = |class: &usize| known(*class).is_some_and(|at| offered.contains(&at.index()));
+        let own: Vec<u32> = match offered.len() < count {
+            true => classes.filter(on_offer).map(|class| class as u32).collect(),
+            false => vec![],
+        };
+        if own.is_empty() && offered.len() < count {
+            return Ok(None);
+        }
+        let (at, room) = &mut self.room;
+        model.predictor.predict_among(example.features(), &own, at, room);
+        if !at.is_finite() {
+            return Err("the model's scores are not finite".into());
+        }
+        let mut distribution = vec![0.0; count];
+        if greedy || model.predictor.about().forecast != Forecast::RandomisedLabel {
+            let named: Vec<u32> = (0u32..).zip(names.iter()).map(|(class, _)| class).collect();
+            let best = best_of(at, if own.is_empty() { &named } else { &own });
+            let label = known(best.index()).expect("the log's labels include the model's");
+            distribution[label.index()] = 1.0;
+        } else {
+            for (class, p) in at.probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+                let Some(label) = known(class) else {
+                    let name = names.name(Label::from(class));
+                    return Err(fault!("the model plays its class {name}, which has no name yet"));
+                };
+                distribution[label.index()] += p;
+            }
+        }
+        Ok(Some(distribution))
     }
 
     /// Adds the reward of a decision.

@@ -17,6 +17,7 @@ use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::logged::Logged;
 use crate::decisions::pending::Pending;
 use crate::encode::Encoder;
+use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::evaluate::reward_model::RewardModel;
@@ -182,18 +183,7 @@ pub(super) fn with_terms(
     };
     let constant = &mut best.clone().map_or(Policy::Best, Policy::Constant);
     let policy = if best.is_some() { constant } else { policy };
-    let mut labels = facts.labels.clone();
-    if let Policy::Model { model, .. } = policy {
-        for (name, of) in model.encoder.labels().typed() {
-            labels.intern_as(name, of);
-        }
-    }
-    if let Policy::Constant(label) = policy
-        && labels.find(label).is_none()
-    {
-        let known = labels.iter().take(20).collect::<Vec<_>>().join(", ");
-        return Err(EvaluateError::NoLabel { label: label.clone(), known });
-    }
+    let labels = labels_of(&facts, policy)?;
     let mut learns = match policy {
         Policy::Learning(learning) => Some(Learns::new(*learning, &facts)?),
         _ => None,
@@ -230,18 +220,9 @@ pub(super) fn with_terms(
         return Err(EvaluateError::Nothing);
     }
     let mut evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
-    if missing > 0 {
-        let counted = format!("count as {}", facts.range()[0]);
-        let what = if options.missing_is_wrong { &counted } else { "are left out" };
-        let warning = format!("{missing} of {decisions} decisions were never answered and {what}");
-        evaluation.warnings.push(warning);
-    }
     let not_offered = bench.not_offered;
-    if not_offered > 0 {
-        let warning =
-            format!("in {not_offered} rounds none of the policy's labels was on offer; they are left out");
-        evaluation.warnings.push(warning);
-    }
+    let counts_as = options.missing_is_wrong.then_some(facts.range()[0]);
+    evaluation.warnings.extend(about_rounds(decisions, missing, not_offered, counts_as));
     evaluation.warnings.extend(facts.supposed());
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
@@ -260,6 +241,39 @@ pub(super) fn with_terms(
         ..evaluation
     };
     Ok((whole, terms))
+}
+
+/// The labels of the log, with those of a model.
+fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
+    let mut labels = facts.labels.clone();
+    if let Policy::Model { model, .. } = policy {
+        for (name, of) in model.encoder.labels().typed() {
+            labels.intern_as(name, of);
+        }
+    }
+    if let Policy::Constant(label) = policy
+        && labels.find(label).is_none()
+    {
+        let known = labels.iter().take(20).collect::<Vec<_>>().join(", ");
+        return Err(EvaluateError::NoLabel { label: label.clone(), known });
+    }
+    Ok(labels)
+}
+
+/// Warnings about decisions that were never answered, which are left out or count as a reward, and about
+/// rounds to which the policy did not apply.
+fn about_rounds(decisions: u64, missing: u64, not_offered: u64, counts_as: Option<f64>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if missing > 0 {
+        let what = counts_as.map_or_else(|| "are left out".to_owned(), |reward| format!("count as {reward}"));
+        warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
+    }
+    if not_offered > 0 {
+        warnings.push(format!(
+            "in {not_offered} rounds none of the policy's labels was on offer; they are left out"
+        ));
+    }
+    warnings
 }
 
 /// The rewards of the labels, for [`Policy::Best`].
