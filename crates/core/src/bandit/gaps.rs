@@ -55,6 +55,17 @@ pub trait GapRule: Clone + Default + Send + Sync + 'static {
     /// all).
     fn play(losses: &[f64], best: usize, offered: Option<&[u32]>, gamma: f64, out: &mut [f64]);
 
+    /// Completes a decision whose scores are written. `losses` are the forecast losses; their memory is kept
+    /// in it for the next round.
+    fn complete(mut losses: Vec<f64>, offered: Option<&[u32]>, gamma: f64, out: &mut Decision) {
+        let best = inverse_gap::largest(&out.scores, offered);
+        Self::play(&losses, best, offered, gamma, &mut out.distribution);
+        losses.clear();
+        out.forecast = losses;
+        out.offer(offered);
+        out.explores_around(best);
+    }
+
     /// Adds a round to the sums of the bound: `choices` labels were on offer, and the played one had the loss
     /// `loss`.
     fn learn(&mut self, choices: f64, loss: f64, gamma: f64);
@@ -151,12 +162,7 @@ impl<R: GapRule> BanditLearner for GapLearner<R> {
         losses.resize(self.problem.classes, 0.0);
         self.oracle.forecast(x, &mut out.work.0, &mut out.scores, &mut losses);
         losses.iter_mut().for_each(|reward| *reward = 1.0 - *reward);
-        let best = inverse_gap::largest(&out.scores, offered);
-        R::play(&losses, best, offered, self.gamma(), &mut out.distribution);
-        losses.clear();
-        out.forecast = losses;
-        out.offer(offered);
-        out.explores_around(best);
+        R::complete(losses, offered, self.gamma(), out);
         true
     }
 

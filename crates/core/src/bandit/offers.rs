@@ -67,7 +67,6 @@ use crate::entry::Entry;
 use crate::example::{Features, Target};
 use crate::experts::auto::Auto;
 use crate::guarantee::{Guarantee, MISS, is_beyond, were};
-use crate::kernel::inverse_gap;
 use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::logistic::sigmoid;
 use crate::param::{ParamError, ParamValue as _, Values};
@@ -378,13 +377,7 @@ impl BanditLearner for Offers {
             Exploration::Certificate { gamma, rule } => {
                 let mut losses = std::mem::take(&mut out.forecast);
                 losses.extend(out.scores.iter().map(|score| sigmoid(-score)));
-                let best = inverse_gap::largest(&out.scores, offered);
-                let gamma = self.gamma(*gamma, rule);
-                SquareRule::play(&losses, best, offered, gamma, &mut out.distribution); // eq. (2)
-                losses.clear();
-                out.forecast = losses;
-                out.offer(offered);
-                out.explores_around(best);
+                SquareRule::complete(losses, offered, self.gamma(*gamma, rule), out); // eq. (2)
             }
         }
         true
