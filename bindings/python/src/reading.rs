@@ -1,7 +1,7 @@
 //! Tables as numbers: a table, or rows by name, read by the command line's readers with a known schema, as
 //! the arrays of a CSR matrix.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use noregret_stream::{Columns, ReadOptions, Row, Schema};
 use numpy::PyArray1;
@@ -33,6 +33,29 @@ impl Numbers {
         let Self { values, columns, starts, .. } = self;
         let starts = PyArray1::from_vec(py, starts);
         (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), starts, width)
+    }
+
+    /// The columns of which numbers are missing.
+    pub(crate) fn holes(&self) -> BTreeSet<u32> {
+        let cells = self.columns.iter().zip(&self.values);
+        cells.filter(|(_, value)| value.is_nan()).map(|(column, _)| *column).collect()
+    }
+
+    /// Where numbers of these columns are missing, the columns beside them, which increase with them and are
+    /// behind all others, become 1.
+    pub(crate) fn mark(&mut self, marks: &BTreeMap<u32, u32>) {
+        let (mut values, mut columns, mut starts) = (vec![], vec![], vec![0]);
+        for row in self.starts.windows(2) {
+            let row = row[0] as usize..row[1] as usize;
+            let (given, numbers) = (&self.columns[row.clone()], &self.values[row]);
+            let holes = given.iter().zip(numbers).filter(|(_, value)| value.is_nan());
+            let begun: Vec<u32> = holes.filter_map(|(column, _)| marks.get(column).copied()).collect();
+            values.extend_from_slice(numbers);
+            values.resize(values.len() + begun.len(), 1.0);
+            columns.extend(given.iter().copied().chain(begun));
+            starts.push(values.len() as i64);
+        }
+        (self.values, self.columns, self.starts) = (values, columns, starts);
     }
 }
 

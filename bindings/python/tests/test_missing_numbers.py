@@ -5,7 +5,7 @@ import pandas
 import pytest
 from program import summary
 
-from noregret import Learner
+from noregret import Bandit, Learner
 
 
 @pytest.fixture(autouse=True)
@@ -87,3 +87,63 @@ def test_no_feature_begins_where_fewer_than_20_numbers_came_or_0_is_near():
         learner.run(frame[:10].fillna(0.0), labels[:10])
         learner.update(frame[10:40], labels[10:40])
         assert learner.columns == ["a", "b"]
+
+
+def bandit_of(kind):
+    """A bandit that knows its columns by name, one of a table, or one with a given number of columns."""
+    bandit = Bandit("squarecb", labels=["old", "young"], seed=1, **({"features": 4} if kind == "given" else {}))
+    if kind == "table":
+        at = np.arange(100)
+        bandit.run(pandas.DataFrame({"a": 47.5 + at * 7 % 5, "b": 20.0 + at * 5 % 13}), np.where(at * 37 % 11 % 2 == 1, "old", "young"))
+    return bandit
+
+
+def decides(bandit, t):
+    """Whether the bandit decides wrongly on row `t`, in which a number may be missing. One in ten is never answered."""
+    old = t * 37 % 11 % 2 == 1
+    hole = t >= 60 and old and t % 10 != 3
+    decision = bandit.decide({"a": None if hole else 47.5 + t * 7 % 5, "b": 20.0 + t * 5 % 13})
+    right = decision.label == ("old" if old else "young")
+    if t % 10 != 7:
+        bandit.feedback(decision.id, reward=float(right))
+    return not right
+
+
+@pytest.mark.parametrize("kind", ["names", "table", "given"])
+def test_a_bandit_sees_that_a_number_is_missing(kind):
+    bandit = bandit_of(kind)
+    wrong = sum([decides(bandit, t) and t >= 200 for t in range(600)])
+    assert wrong < 120, "of 400"
+    assert bandit.columns == ["a", "b", "a:missing"]
+    row = {"a": None, "b": 25.0}
+    assert bandit.predict_proba(row)[0] > 0.5
+    if kind == "given":
+        # The feature is none of the four.
+        bandit.decide({"a": 48.5, "c": 1.0, "d": 1.0})
+        assert bandit.columns == ["a", "b", "a:missing", "c", "d"]
+    bandit.save("model")
+    for again in (bandit.copy(), Bandit.load("model")):
+        assert again.predict_proba(row).tolist() == bandit.predict_proba(row).tolist()
+
+
+@pytest.mark.parametrize("kind", ["names", "table"])
+def test_the_log_of_a_bandit_has_the_feature(kind):
+    bandit = bandit_of(kind)
+    if kind == "table":
+        bandit.save("model")
+    with bandit.log("log.ndjson"):
+        for t in range(150):
+            decides(bandit, t)
+        # It has waited while the learner grew.
+        bandit.feedback(bandit.waiting[0], reward=1.0)
+    again, row = Bandit.replay("log.ndjson", "model" if kind == "table" else None), {"a": None, "b": 25.0}
+    assert again.columns == bandit.columns == ["a", "b", "a:missing"]
+    assert again.predict_proba(row).tolist() == bandit.predict_proba(row).tolist()
+
+
+def test_a_bandit_without_room_goes_on_without_the_feature():
+    bandit = Bandit("squarecb", labels=["old", "young"], seed=1, features=2)
+    for t in range(100):
+        decision = bandit.decide({"a": None if t % 3 == 1 and t > 30 else 50.0 + t % 5, "b": float(t % 7)})
+        bandit.feedback(decision.id, reward=float(t % 2))
+    assert bandit.columns == ["a", "b"]

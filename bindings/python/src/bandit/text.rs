@@ -1,10 +1,12 @@
 //! Bandits for tables and for rows of names, which the readers of the command line read, so that all
 //! interfaces have the same features.
 
+use std::collections::BTreeMap;
+
 use noregret::algorithm::BanditModel;
 use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction, Reward};
-use noregret_stream::encode::Example;
+use noregret_stream::encode::{Example, room_for};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
 use noregret_stream::watch::explain::{Explainer, Explanation};
@@ -24,6 +26,10 @@ use crate::reading::{Numbers, Sparse, numbers};
 use crate::shared::Shared;
 use crate::table::{Remarks, Table};
 use crate::values;
+
+/// A learner grows to so many columns, for features that say what is missing: twice the columns are four
+/// times the memory of second-order learners.
+const MOST_GROWN: usize = 256;
 
 /// How a bandit plays, beside what determines its learner.
 #[derive(FromPyObject)]
@@ -192,20 +198,82 @@ impl Inner {
             }
             schema.columns = Columns::Named(Names::default());
         }
-        let (by_name, room) = (schema.csv.is_none(), self.encoder.columns());
-        let (mut rows, schema, dropped) = numbers(table, schema, room, true)?;
+        let by_name = schema.csv.is_none();
+        // A table has its columns, and those that begin with missing numbers.
+        let room = if by_name { self.encoder.columns() } else { schema.columns.count() as usize };
+        let mut read = numbers(table, schema, room, true)?;
+        // Features that have begun leave names the room that they had.
+        let crowded = by_name && learns && read.2 > 0 && !self.schema.columns.marks().is_empty();
+        if crowded && self.makes_room(room + 1) {
+            read = numbers(table, self.schema.clone(), self.encoder.columns(), true)?;
+        }
+        let (mut rows, mut schema, dropped) = read;
         if !by_name && learns && table.has_new(&self.schema) {
             rows.odd.1.extend(rows.notes.pop());
         }
-        if by_name && learns {
-            if dropped > 0 {
-                return Err(Failure::Value(format!(
-                    "x brings more than {room} different features; Bandit(features=N) makes room for N"
-                )));
-            }
-            self.schema = schema;
+        if by_name && learns && dropped > 0 {
+            return Err(Failure::Value(format!(
+                "x brings more than {} different features; Bandit(features=N) makes room for N",
+                self.encoder.columns()
+            )));
         }
-        Ok((rows, room))
+        if learns {
+            self.begin_marks(&mut rows, &mut schema.columns);
+        }
+        if by_name && learns {
+            self.schema = schema;
+        } else if learns {
+            self.schema.columns = schema.columns;
+        }
+        Ok((rows, self.encoder.columns()))
+    }
+
+    /// Begins features that say that a number is missing, by what was learnt before the `rows`, as far as
+    /// there is room for them among the `columns`, or the learner grows.
+    fn begin_marks(&mut self, rows: &mut Numbers, columns: &mut Columns) {
+        let mut marks = BTreeMap::new();
+        for number in rows.holes() {
+            let name = columns.new_mark(&columns.name(number)).filter(|_| self.encoder.lacks(number));
+            if let (Columns::Named(names), Some(name)) = (&mut *columns, name)
+                && self.may_begin(names.len() as usize + 1)
+                && let Some(mark) = names.intern(&name)
+            {
+                marks.insert(number, mark);
+            }
+        }
+        if !marks.is_empty() {
+            rows.mark(&marks);
+        }
+    }
+
+    /// Whether a feature may begin as the last of so many columns: of a table, if there is room, or the
+    /// learner grows; of features by name, if there is room, and the learner can grow when other names need it.
+    fn may_begin(&mut self, needed: usize) -> bool {
+        if self.schema.csv.is_some() {
+            return self.makes_room(needed);
+        }
+        let (columns, features) = (self.encoder.columns(), self.encoder.features());
+        let classes = self.learner.problem().classes;
+        needed <= columns
+            && 2 * columns <= MOST_GROWN
+            && self.learner.boxed_clone().grow(classes, features + columns)
+    }
+
+    /// Whether there is room for so many columns, or the learner grows, by the steps in which a log is
+    /// replayed.
+    fn makes_room(&mut self, needed: usize) -> bool {
+        let (columns, before) = (self.encoder.columns(), self.encoder.features());
+        if needed <= columns {
+            return true;
+        }
+        let (classes, room) = (self.learner.problem().classes, room_for(columns, needed));
+        if room > MOST_GROWN || !self.learner.grow(classes, before + room - columns) {
+            return false;
+        }
+        self.encoder.make_room(self.encoder.classes(), room);
+        self.pending.widen(before, self.encoder.features());
+        self.example = Example::default();
+        true
     }
 
     fn grow(&mut self, names: &[String]) -> Done<()> {

@@ -180,7 +180,7 @@ impl Decisions {
     }
 
     /// Their rows, for a learner that has grown from `before` to `after` features.
-    pub(crate) fn widen(&mut self, before: usize, after: usize) {
+    pub fn widen(&mut self, before: usize, after: usize) {
         self.0.values_mut().for_each(|(example, ..)| example.widen(before, after));
     }
 

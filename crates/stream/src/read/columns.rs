@@ -95,7 +95,7 @@ impl Columns {
     }
 
     /// The columns that say where the numbers of others are missing, by these others.
-    pub(crate) fn marks(&self) -> BTreeMap<u32, u32> {
+    pub fn marks(&self) -> BTreeMap<u32, u32> {
         let Columns::Named(names) = self else { return BTreeMap::new() };
         let number = |name: &str| names.index_of(name.strip_suffix(MISSING)?);
         (0u32..).zip(names.iter()).filter_map(|(mark, name)| Some((number(name)?, mark))).collect()
