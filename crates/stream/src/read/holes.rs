@@ -1,5 +1,5 @@
-//! Features of formats without a table that say that a number is missing, as tables have them beside their
-//! numbers.
+//! Features that say that a number is missing, where the first rows of a table do not decide: those of formats
+//! without a table, and those that begin behind the first rows.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ struct Seen {
     /// Missing numbers, and others.
     missing: usize,
     count: usize,
-    /// Mean of the others, and the sum of their squared deviations from it.
-    mean: f64,
+    /// Sums of the others, and of their squares: they cancel out where 0 is far from all others only.
+    sum: f64,
     squares: f64,
 }
 
@@ -25,22 +25,19 @@ impl Seen {
             return;
         }
         self.count += 1;
-        let deviation = value - self.mean;
-        self.mean += deviation / self.count as f64;
-        self.squares += deviation * (value - self.mean);
+        self.sum += value;
+        self.squares += value * value;
     }
 
     /// Whether 0, which is the number of lines without the feature, is far from the numbers in so many
     /// `lines`.
     fn is_far(&self, lines: usize) -> bool {
-        let zeros = lines.saturating_sub(self.count + self.missing);
-        let numbers = self.count + zeros;
+        let numbers = lines.saturating_sub(self.missing).max(self.count);
         if numbers < FEW {
             return false;
         }
-        let share = self.count as f64 / numbers as f64;
-        let squares = self.squares + self.mean * self.mean * share * zeros as f64;
-        is_far_from_0(self.mean * share, squares / numbers as f64)
+        let mean = self.sum / numbers as f64;
+        is_far_from_0(mean, self.squares / numbers as f64 - mean * mean)
     }
 }
 
