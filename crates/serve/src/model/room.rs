@@ -125,20 +125,20 @@ impl Engine {
         (may && grows(1, 0), grows(0, 1))
     }
 
-    /// Whether there is room for the columns of a row, or the learner may grow by them, and none is shared.
+    /// Whether a feature may begin with a row: there is room for its columns, or the learner grows by them,
+    /// none is shared, and the feature takes no place that a later name would be refused for.
     fn fits(&self, features: &Flat) -> bool {
         let (needed, shares) = rows::needed(&self.schema.columns, features, self.most);
         if shares || rows::shared(&self.schema.columns) > 0 {
             return false;
         }
-        let columns = room_for(self.encoder.columns(), needed).min(self.limits.columns);
-        let may_grow = || {
-            (matches!(self.learner, AnyModel::Full(_)) || self.most.is_some())
-                && columns >= needed
-                && self.bytes(self.learner.problem().classes, columns) <= self.limits.model_bytes
-                && self.grows.get_or_init(|| self.growth()).1
+        let is_open = match &self.learner {
+            AnyModel::Full(_) => self.grows.get_or_init(|| self.growth()).1,
+            AnyModel::Bandit(_) => self.most.is_some(),
         };
-        needed <= self.encoder.columns() || may_grow()
+        let columns = room_for(self.encoder.columns(), needed).min(self.limits.columns);
+        let can_be_kept = || self.bytes(self.learner.problem().classes, columns) <= self.limits.model_bytes;
+        is_open && (needed <= self.encoder.columns() || (columns >= needed && can_be_kept()))
     }
 
     /// Adds to a new event the features that begin with it: those which say that a number is missing, for
