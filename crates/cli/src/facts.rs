@@ -56,7 +56,7 @@ impl<'a> Stream<'a> {
         }
         // A first pass finds all columns, unless their number is declared; those of votes are experts.
         let takes_columns = |one: &Wanted| one.settings.features.is_none() && !one.entry.takes_votes();
-        source.options.late_holes = source.is_file() && wanted.iter().all(takes_columns);
+        source.options.tells_missing = source.is_file() && wanted.iter().all(takes_columns);
         let mut reader = source.open()?;
         let block = reader.schema().block();
         let fits = |scaling: &Scaling| matches!(scaling, Scaling::None | Scaling::Mixed);

@@ -150,8 +150,8 @@ pub(crate) fn learner_for_table(
     let table = table.clone();
     let make = || -> Done<(Learner, Vec<String>)> {
         // The columns of votes are experts.
-        let late_holes = !registry::find(&asked.name)?.takes_votes();
-        let (memory, options) = (asked.bytes(), ReadOptions { late_holes, ..asked.reading(&reading) });
+        let tells_missing = !registry::find(&asked.name)?.takes_votes();
+        let (memory, options) = (asked.bytes(), ReadOptions { tells_missing, ..asked.reading(&reading) });
         let mut reader = table.open(&options)?;
         let saved = made(asked, &params, reader.as_mut())?;
         Ok((Learner::of_saved(saved, memory)?, reader.notes()))

@@ -353,9 +353,15 @@ fn a_missing_number_tells_the_label_in_every_format() {
     let vw = |t: usize, a: Option<String>, b: usize| {
         format!("{} |n a:{} b:{b}\n", label(t) + 1, a.as_deref().unwrap_or("NA"))
     };
+    let list = |t: usize, a: Option<String>, b: usize| {
+        let a = a.unwrap_or("null".to_owned());
+        format!("{{\"x\":[{a},{b}],\"y\":\"{}\"}}\n", ["p", "q"][label(t)])
+    };
     let folder = Folder::with("a.csv", "a,b,label\n".to_owned() + &file(&csv, 0));
     folder.write("a.svm", file(&svm, 0));
     folder.write("a.vw", file(&vw, 0));
+    folder.write("a.ndjson", file(&list, 0));
+    folder.write("b.ndjson", file(&list, 1500));
     folder.write("b.svm", file(&svm, 1500));
     folder.write("b.vw", file(&vw, 1500));
     for learner in ["ogd", "folklore"] {
@@ -363,10 +369,10 @@ fn a_missing_number_tells_the_label_in_every_format() {
             let summary = folder.summary(&format!("{arguments} --learner {learner}"));
             summary["error_rate"].as_f64().unwrap()
         };
-        for name in ["a.csv", "a.svm", "a.vw"] {
+        for name in ["a.csv", "a.svm", "a.vw", "a.ndjson"] {
             assert!(wrong(name) < 0.15, "{name} {learner}: {}", wrong(name));
         }
-        for ending in ["svm", "vw"] {
+        for ending in ["svm", "vw", "ndjson"] {
             let model = format!("{learner}-{ending}");
             folder.run(&format!("run a.{ending} --learner {learner} --quiet --save {model}")).succeeded();
             let goes_on = folder.summary(&format!("b.{ending} --load {model}"));
@@ -374,7 +380,14 @@ fn a_missing_number_tells_the_label_in_every_format() {
             assert!(wrong < 0.12, "{ending} {learner} goes on: {wrong}");
         }
     }
+    // With a number of columns that is declared, there is no place for the feature.
+    for name in ["a.svm", "a.vw", "a.ndjson"] {
+        folder.run(&format!("run {name} --learner ogd --set features=2 --quiet")).succeeded();
+    }
     // Places of lists are no numbers of features.
+    folder.write("c.svm", "p 1:48.5 2:22\n");
+    let ran = folder.run("predict ogd-ndjson c.svm");
+    assert!(ran.code != 0 && ran.stderr.contains("c.svm: has numbered features, but the"), "{}", ran.stderr);
     folder.write("list.ndjson", "{\"x\":[48.5,22],\"y\":\"0\"}\n");
     let ran = folder.run("predict ogd-svm list.ndjson");
     assert!(

@@ -49,6 +49,14 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Columns::Named(_) => Some(0),
         Columns::Hashed { .. } => None,
     });
+    let of_lists =
+        |schema: &Schema| schema.format == Format::Ndjson && schema.columns.index_of("0").is_some();
+    if schema.is_some_and(|schema| of_lists(schema) && !schema.columns.marks().is_empty()) {
+        return Err(source.file_error(
+            "has numbered features, but the saved model has the places of lists as names, from 0, as some numbers were missing: lists \
+             have places, as in {\"x\": [0.5, -1]}",
+        ));
+    }
     let (base, how) = match (options.index_base, saved) {
         (Some(base @ 0..=1), _) => (base, "as given"),
         (Some(base), _) => {
@@ -73,7 +81,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         let peek = source.peek(BASE_LINES, 1)?;
         of_labels = marks(&peek, &missing);
         notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
-        if !hashed {
+        if options.tells_missing && !hashed {
             let (peek, missing) = (&peek, &missing);
             columns.indicate(&lacking(|| peek.lines().filter_map(move |line| pairs(line, missing))));
         }
@@ -480,15 +488,16 @@ mod tests {
             let there: Vec<String> = row.indices().iter().map(name).collect();
             (missing.join(" "), there.join(" "))
         };
-        let mut first = file(&text, &ReadOptions::default());
+        let options = ReadOptions { tells_missing: true, ..ReadOptions::default() };
+        let mut first = file(&text, &options);
         assert_eq!(read(&mut *first, 2), ("1".to_owned(), "1:missing 3".to_owned()));
         let saved = ReadOptions { schema: Some(first.schema()), ..ReadOptions::default() };
         let later = "p 0:7 1:nan 2:5\n";
         assert_eq!(read(&mut *file(later, &saved), 1), ("1".to_owned(), "1:missing 2".to_owned()));
         // Hashes and files without such numbers are as before.
-        let hashed = ReadOptions { hash_bits: Some(4), ..ReadOptions::default() };
+        let hashed = ReadOptions { hash_bits: Some(4), ..options.clone() };
         assert_eq!(file(&text, &hashed).columns(), &Columns::Hashed { bits: 4 });
-        let few = file(&text[..60], &ReadOptions::default());
+        let few = file(&text[..60], &options);
         assert_eq!(few.columns(), &Columns::Numbered { base: 1, count: 0 });
     }
 

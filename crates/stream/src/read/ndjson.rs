@@ -42,6 +42,7 @@ use crate::decisions::{NO_DATA, OURS};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
+use crate::read::holes::lacking;
 use crate::read::logs::{self, LogUse};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
@@ -156,11 +157,21 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Columns::Numbered { count, .. } if saved.is_some_and(|schema| schema.format == Format::Ndjson) => {
             Some(count)
         }
+        // Names are places, and features that say which of them lack their number.
+        Columns::Named(_) if keys.shape == Shape::Array => {
+            let marks = columns.marks().len() as u32;
+            (marks > 0).then(|| columns.count() - marks)
+        }
         _ => None,
     };
     let as_a_log = rows.first().and_then(|row| like_a_log(|key| row.contains_key(key)));
     let strict = saved.is_some() && options.room == 0;
     let mut columns = options.map(columns);
+    let is_list = keys.shape == Shape::Array && blocks.is_none() && options.hash_bits.is_none();
+    if options.tells_missing && saved.is_none() && is_list {
+        let rows = objects(&source.peek(LINES, 1)?);
+        columns.indicate(&lacking(|| rows.iter().filter_map(places)));
+    }
     if let Some(width) = blocks {
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
@@ -255,6 +266,13 @@ fn objects(peek: &Peek<'_>) -> Vec<Map<String, Value>> {
         serde_json::from_slice(line).ok().or_else(without)
     };
     peek.lines().filter_map(object).take(LINES).collect()
+}
+
+/// The numbers of a list with their places, NaN for a missing one.
+fn places(row: &Map<String, Value>) -> Option<Vec<(u64, f64)>> {
+    let number = |value: &Value| if value.is_null() { Some(f64::NAN) } else { value.as_f64() };
+    let list = row.get("x")?.as_array()?;
+    Some((0..).zip(list).filter_map(|(place, value)| Some((place, number(value)?))).collect())
 }
 
 fn shape(rows: &[Map<String, Value>]) -> Shape {

@@ -67,11 +67,11 @@ pub struct ReadOptions {
     /// With a schema: new features become new columns up to this number; further ones are dropped
     /// and counted.
     pub room: u32,
-    /// Without a schema: where the first missing number of a column comes after others that are far from 0,
-    /// the feature `name:missing` says from there on that it is missing, unless the columns are hashed, or
-    /// those of a table whose first rows have decided so. For data that are read to their end before the
-    /// learner is made, which has a column for it then.
-    pub late_holes: bool,
+    /// Without a schema: where numbers of a column are missing that are far from 0 otherwise, the feature
+    /// `name:missing` says so, from the first missing number on or, where the first lines of a file lack
+    /// some, in all rows; unless columns are hashed, or the first rows of a table have decided. For data that
+    /// are read to their end before the learner is made, which has a column for it then.
+    pub tells_missing: bool,
     /// Sentences name rows by their numbers from 0, as those of a data frame, and not by their lines, if this
     /// is the line of row 0.
     pub row_0: Option<u64>,
@@ -355,7 +355,7 @@ impl ReadOptions {
     pub(crate) fn map(&self, columns: Columns) -> ColumnMap {
         match self.schema {
             Some(_) => ColumnMap::new(columns, self.room),
-            None if self.late_holes => ColumnMap::new(columns, u32::MAX).watching(),
+            None if self.tells_missing => ColumnMap::new(columns, u32::MAX).watching(),
             None => ColumnMap::new(columns, u32::MAX),
         }
     }

@@ -159,7 +159,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         let peek = source.peek(LINES, 1)?;
         vw.notes.extend(counting::note(peek.lines().filter(|line| !line.is_empty()).map(numbers)));
         vw.marks = marks(&peek, &vw.missing);
-        if !hashed {
+        if options.tells_missing && !hashed {
             let (peek, missing) = (&peek, &vw.missing);
             let lines = || {
                 let mut reader = Vw { missing: missing.clone(), ..Vw::default() };

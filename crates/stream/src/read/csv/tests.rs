@@ -185,7 +185,7 @@ fn a_feature_for_missing_numbers_begins_behind_the_first_rows() {
         format!("{a},{},x\n", cell(t >= 1100 && t % 4 == 2, t % 3))
     };
     let text = |header: &str| format!("{header}\n{}", (0..1200).map(line).collect::<String>());
-    let options = ReadOptions { late_holes: true, ..ReadOptions::default() };
+    let options = ReadOptions { tells_missing: true, ..ReadOptions::default() };
     let mut reader = open(&text("a,b,y"), &options).unwrap();
     let rows = read(&mut *reader);
     assert_eq!(

@@ -430,8 +430,8 @@ impl<'de> Visitor<'de> for Slot<'_, '_> {
         match self.part {
             Part::Element(position) => {
                 // A missing number keeps its column.
-                if let Some(column) = self.object.columns.by_number(position) {
-                    self.object.row.miss(column);
+                if self.object.columns.by_number(position).is_some() {
+                    self.object.columns.miss_number(position, self.object.row);
                 }
                 Ok(())
             }
