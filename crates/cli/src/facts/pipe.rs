@@ -68,9 +68,15 @@ pub(super) fn of_pipe(
         !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
     };
     if radius.is_none() && wanted.iter().any(needs) {
-        return Err(Failure::usage(
-            "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale none",
-        ));
+        let way_out = match scaling {
+            Scaling::Mixed if block.is_none() && !open_columns => {
+                ", which is the default for its table; --scale standard bounds it"
+            }
+            _ => "",
+        };
+        return Err(Failure::usage(format!(
+            "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale {scaling}{way_out}"
+        )));
     }
     let found =
         if open_classes { "classes added as they occur".to_owned() } else { format!("{classes} classes") };

@@ -380,6 +380,17 @@ fn a_missing_number_tells_the_label_in_every_format() {
             assert!(wrong < 0.12, "{ending} {learner} goes on: {wrong}");
         }
     }
+    // On a pipe, whose first rows decide about a table, too.
+    let piped = |more: &str| {
+        let run =
+            format!("run - --format csv --label label --learner ogd --set classes=2 --json --quiet {more}");
+        folder.run_with(&run, "a,b,label\n".to_owned() + &file(&csv, 0))
+    };
+    let ran = piped("");
+    let way_out =
+        "for a pipe with --scale mixed, which is the default for its table; --scale standard bounds it";
+    assert!(ran.code != 0 && ran.stderr.contains(way_out), "{}", ran.stderr);
+    assert!(piped("--scale standard").succeeded().summary()["error_rate"].as_f64().unwrap() < 0.15);
     // With a number of columns that is declared, there is no place for the feature.
     for name in ["a.svm", "a.vw", "a.ndjson"] {
         folder.run(&format!("run {name} --learner ogd --set features=2 --quiet")).succeeded();
