@@ -15,7 +15,8 @@ use super::Answered;
 use super::bodies::EvaluateBody;
 use super::described::{OfModel, Refused};
 use super::models::its_own;
-use crate::app::{Ask, aside, json as answered};
+use crate::app::{App, Ask, aside, json as answered};
+use crate::model::continued::LONGEST;
 use crate::model::engine::Engine;
 use crate::model::evaluation::{Candidate, OnLog, Simple};
 use crate::model::handle::Handle;
@@ -35,7 +36,21 @@ use crate::safety::keys::Right;
 pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     let handle = ask.model(Right::Read)?;
     let Ask { app, headers, .. } = ask;
-    let EvaluateBody { policy, params, confidence } = app.json(body).await?;
+    let body: EvaluateBody = app.json(body).await?;
+    if let Some(other) = body.policy.strip_prefix("model:") {
+        app.allow(&headers, Right::Read, Some(other))?;
+    }
+    let asked = format!("{:?}", (&body.policy, &body.params, body.confidence));
+    let work = estimated(app, Arc::clone(&handle), body);
+    let found = handle.evaluations.answer(asked, work, LONGEST).await?;
+    Ok(answered(StatusCode::OK, &found))
+}
+
+/// The estimates for a request.
+async fn estimated(app: Arc<App>, handle: Arc<Handle>, body: EvaluateBody) -> Result<Value, Refusal> {
+    let EvaluateBody { policy, params, confidence } = body;
+    let written =
+        |found: serde_json::Result<Value>| found.map_err(|error| Refusal::failed(error.to_string()));
     if !params.is_empty() && !policy.starts_with("learner:") {
         let what = format!("only a policy learner:NAME has parameters; the policy is {}", shown(&policy));
         return Err(Refusal::invalid("params", what));
@@ -56,7 +71,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
         if evaluation.estimates.rounds == 0 {
             return Err(Refusal::conflict("no decision of the log has feedback yet"));
         }
-        return Ok(answered(StatusCode::OK, &evaluation));
+        return written(serde_json::to_value(&evaluation));
     }
     let policy = match policy.strip_prefix("model:") {
         None => policy.parse().map_err(|_| {
@@ -64,7 +79,6 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
             Refusal::invalid("policy", format!("the policy {} is none of {known}", shown(&policy)))
         })?,
         Some(other) => {
-            app.allow(&headers, Right::Read, Some(other))?;
             let other = app.hub.get(other).map_err(|refusal| refusal.about("policy"))?;
             if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
                 let what = format!("the model {} accepts other rows than {}", other.name, handle.name);
@@ -77,7 +91,7 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
         }
     };
     let evaluation = evaluated(handle, policy, confidence.unwrap_or(0.95)).await?;
-    Ok(answered(StatusCode::OK, &evaluation))
+    written(serde_json::to_value(&evaluation))
 }
 
 /// Checks that the decisions of a model can be evaluated.

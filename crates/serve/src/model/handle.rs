@@ -12,6 +12,7 @@ use noregret_stream::Fault;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::continued::Continued;
 use super::engine::{Answer, Engine, Forecasted, Keep};
 use super::event::{Decide, Event};
 use super::held::Held;
@@ -73,6 +74,8 @@ pub(crate) struct Handle {
     thread: Mutex<Option<turns::Thread>>,
     /// Where nodes have a log in common: this node, and the number of the model there.
     common: Option<(Arc<Node>, i64)>,
+    /// Evaluations of policies on its log.
+    pub(crate) evaluations: Continued<Value>,
 }
 
 /// State shared by the thread and the requests.
@@ -181,6 +184,7 @@ impl Handle {
             shared,
             thread: Mutex::new(Some(thread)),
             common,
+            evaluations: Continued::default(),
         })
     }
 

@@ -4,12 +4,13 @@
 //! rows (`rows`), those of a table (`table`), room for new ones (`room`), files (`snapshot`), read-only
 //! copies (`reader`), importance of features (`importance`), its queue (`handle`), the thread that owns it
 //! (`writer`), what it holds unless the model rests (`held`), the thread that sends events to a shadow
-//! (`follower`), and recovery (`recovery`).
+//! (`follower`), evaluations that go on after their request (`continued`), and recovery (`recovery`).
 
 pub mod event;
 pub mod spec;
 
 mod answers;
+pub(crate) mod continued;
 mod decide;
 pub(crate) mod engine;
 pub(crate) mod evaluation;
