@@ -245,7 +245,8 @@ impl Bandit {
     /// Learns the cost of decision `id`, in the bandit's range.
     fn feedback_cost(&self, py: Python<'_>, id: &str, cost: f64) -> PyResult<()> {
         let costs = self.inner.read(py, |inner| inner.encoder.costs().unwrap_or_default())?;
-        self.hear(py, id, Verdict::Earned(costs.reward(cost).map_err(Failure::from)?))
+        self.hear(py, id, Verdict::Earned(costs.reward(cost).map_err(Failure::from)?))?;
+        self.inner.write(py, |inner| inner.encoder.count_cost(cost))
     }
 
     /// A warning to show before labels are played, if any.
@@ -367,6 +368,12 @@ impl Bandit {
     fn costs(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let [least, most] = self.inner.read(py, |inner| inner.encoder.costs().unwrap_or_default())?.into();
         Ok((least, most))
+    }
+
+    /// How many costs outside of that range have counted as the nearest end.
+    #[getter]
+    fn clipped_costs(&self, py: Python<'_>) -> PyResult<u64> {
+        self.inner.read(py, |inner| inner.encoder.costs_clipped())
     }
 
     /// Whether it learns from any reward in [0, 1], not only from right and wrong.

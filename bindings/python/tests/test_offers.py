@@ -168,9 +168,11 @@ def test_costs_are_rewards_in_their_range(tmp_path):
         for bandit, paid in [(clipping, cost), (capped, end)]:
             bandit.feedback(bandit.decide([1.0]).id, cost=paid)
         np.testing.assert_array_equal(clipping.scores([1.0]), capped.scores([1.0]))
+    assert (clipping.clipped_costs, costly.clipped_costs) == (2, 0)
     clipping.save(tmp_path / "clipping")
     again = Bandit.load(tmp_path / "clipping")
     again.feedback(again.decide([1.0]).id, cost=11)
+    assert again.clipped_costs == 1
     for wrong, error in [((3, 3), ValueError), ("0..10:cap", ValueError), ("a..b", ValueError), ("3", ValueError), (7, TypeError), ((1, 2, 3), TypeError)]:
         with pytest.raises(error, match="costs"):
             Bandit("squarecb", costs=wrong, **ours)

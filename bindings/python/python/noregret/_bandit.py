@@ -165,6 +165,12 @@ class Bandit(Rounds):
         """What labels may cost: from the reward 1 to the reward 0."""
         return self._core.costs
 
+    @property
+    def clipped_costs(self) -> int:
+        """Number of costs outside of `costs` that counted as the nearest end, where the range clips (`0..120:clip`), since the
+        bandit was made or loaded."""
+        return self._core.clipped_costs
+
     def decide(self, x: Any = None, labels: Any = None) -> Decision:
         """Plays a label for the row `x`.
 

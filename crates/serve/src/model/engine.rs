@@ -194,7 +194,12 @@ impl Engine {
             Event::Label { id, y, weight } => self.label(id, y, *weight),
             Event::Followed { seq, of, outcome } => self.followed(at, *seq, of, outcome),
             Event::Decide(decide) => self.decide(at, decide),
-            Event::Feedback { id, reward, cost } => self.feedback(id, *reward, cost.is_some()),
+            Event::Feedback { id, reward, cost } => {
+                let done = self.feedback(id, *reward, cost.is_some())?;
+                let costs = self.encoder.costs().unwrap_or_default();
+                self.standing.clipped_costs += u64::from(cost.is_some_and(|cost| costs.clips(cost)));
+                Ok(done)
+            }
             Event::Activate { id } => self.activate(at, id),
             Event::Expire { ids } => self.expire(ids),
             Event::Restored { digest } => {

@@ -236,6 +236,7 @@ impl Engine {
             "classes": problem.classes,
             "rounds": self.learner.rounds(),
             "clipped_rows": self.encoder.scaler().clipped(),
+            "clipped_costs": standing.clipped_costs,
             "seed": self.seed,
             "floor": self.play.floor,
             "version": standing.seq,

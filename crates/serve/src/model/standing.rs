@@ -43,6 +43,9 @@ pub(crate) struct Standing {
     pub(crate) missed: u64,
     #[serde(default)]
     pub(crate) chance: Chance,
+    /// Number of costs that counted as the nearest end of the range.
+    #[serde(default)]
+    pub(crate) clipped_costs: u64,
     /// How the model was last made again from its log, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rebuilt: Option<Rebuilt>,
@@ -193,6 +196,7 @@ impl Standing {
             followed: 0,
             instead: Instead::default(),
             missed: 0,
+            clipped_costs: 0,
             chance: Chance::default(),
             rebuilt: None,
         }

@@ -107,6 +107,7 @@ fn costs_may_be_clipped() {
         service.stop();
         service = Service::start(folder.path());
     }
+    assert_eq!(service.get("/v1/models/costly").json()["clipped_costs"], 2);
     let log = String::from_utf8(service.get("/v1/models/costly/log").bytes).expect("text");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines[0]["encoding"]["costs"], "0..10:clip");

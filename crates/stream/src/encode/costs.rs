@@ -55,6 +55,11 @@ impl Costs {
         if self.clip { number.clamp(self.least, self.most) } else { number }
     }
 
+    /// Whether `number` is outside of the range, and counts as its nearest end.
+    pub fn clips(self, number: f64) -> bool {
+        self.within(number) != number
+    }
+
     /// The reward in [0, 1] of a reward in this range: 1 for the largest.
     ///
     /// # Errors
@@ -155,6 +160,11 @@ pub(crate) struct Clipped {
 }
 
 impl Clipped {
+    /// How many of the numbers were clipped.
+    pub(crate) fn clipped(&self) -> u64 {
+        self.clipped
+    }
+
     /// Counts a number in or outside of `range`.
     pub(crate) fn count(&mut self, range: Costs, number: f64) {
         self.numbers += 1;
@@ -216,6 +226,8 @@ mod tests {
             assert_eq!(costs.rising(cost).map(Reward::value), Ok(1.0 - reward));
         }
         assert!(costs.reward(f64::NAN).is_err());
+        assert!(costs.clips(-9.0) && costs.clips(3.5) && !costs.clips(3.0) && !costs.clips(0.0));
+        assert!(!Costs::default().clips(3.5), "it is refused");
         assert_eq!(costs, Costs::new(-1.0, 3.0).expect("a range").clipping());
         let json = serde_json::to_string(&costs).expect("plain data");
         assert_eq!((json.as_str(), serde_json::from_str(&json).ok()), ("\"-1..3:clip\"", Some(costs)));

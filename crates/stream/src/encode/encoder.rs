@@ -340,6 +340,18 @@ impl Encoder {
         Ok(())
     }
 
+    /// Counts a cost that was heard beside a row, for [`Encoder::clipped_costs`].
+    pub fn count_cost(&mut self, cost: f64) {
+        if let Some(costs) = self.costs {
+            self.clipped.count(costs, cost);
+        }
+    }
+
+    /// How many costs were clipped since it was made or loaded.
+    pub fn costs_clipped(&self) -> u64 {
+        self.clipped.clipped()
+    }
+
     /// What to say of costs that were clipped, if any was.
     pub fn clipped_costs(&self) -> Option<Remark> {
         self.clipped.remark("costs", self.costs?)
