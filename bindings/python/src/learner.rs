@@ -543,6 +543,7 @@ impl Learner {
         let numbers = self.inner.write(py, |inner| {
             let count = |slot: &Slot<'_>| match slot {
                 Slot::Real { data, .. } | Slot::Symmetric { data, .. } => data.len(),
+                Slot::Diagonal { data, .. } => data.len(),
                 Slot::List(data) => data.len(),
                 Slot::Singles(data) => data.len().div_ceil(2),
                 Slot::Words(data) => data.len().div_ceil(2),

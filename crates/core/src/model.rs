@@ -36,7 +36,7 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::state::{Slot, State, narrowed, words};
+use crate::state::{Slot, State, narrowed, set_triangle, triangle, words};
 
 /// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
@@ -128,6 +128,10 @@ impl Archive {
                     let lower = (0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect();
                     Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
                 }
+                Slot::Diagonal { side, entry, .. } => {
+                    let lower = triangle(side, entry).collect();
+                    Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
+                }
                 Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::of(data) },
                 Slot::Singles(data) => {
                     let data: Vec<f64> = data.iter().map(|number| f64::from(*number)).collect();
@@ -200,6 +204,12 @@ impl Archive {
                             data[j * side + i] = *value;
                         }
                     }
+                }
+                (Slot::Diagonal { side, entry, data }, Data::Real(lower)) => {
+                    if stored.shape != [side * (side + 1) / 2] {
+                        return Err(wrong_shape(&[side * (side + 1) / 2]));
+                    }
+                    set_triangle(lower, side, entry, data);
                 }
                 (Slot::List(data), Data::Real(stored_data)) => data.clone_from(stored_data),
                 (Slot::Singles(data), Data::Real(stored_data)) => {

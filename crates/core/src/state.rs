@@ -29,6 +29,16 @@ pub enum Slot<'a> {
         /// The full matrix.
         data: &'a mut [f64],
     },
+    /// As `Symmetric`, for a matrix that is `entry` times the identity and takes no memory: `data` is empty.
+    /// It is saved as other matrices are; loading fills `data` if other numbers were saved.
+    Diagonal {
+        /// Rows and columns.
+        side: usize,
+        /// The number on the diagonal.
+        entry: f64,
+        /// The full matrix, if it was loaded.
+        data: &'a mut Vec<f64>,
+    },
     /// A list of real numbers whose length is part of the state.
     List(&'a mut Vec<f64>),
     /// A list of real numbers of single precision; saved in double precision, which is exact.
@@ -55,6 +65,12 @@ impl<'a> Tensor<'a> {
     pub fn symmetric(name: &'static str, side: usize, data: &'a mut [f64]) -> Self {
         debug_assert_eq!(side * side, data.len(), "{name}");
         Self { name: name.into(), slot: Slot::Symmetric { side, data } }
+    }
+
+    /// A symmetric matrix that is `entry` times the identity, without memory.
+    pub(crate) fn diagonal(name: &'static str, side: usize, entry: f64, data: &'a mut Vec<f64>) -> Self {
+        debug_assert!(data.is_empty(), "{name}");
+        Self { name: name.into(), slot: Slot::Diagonal { side, entry, data } }
     }
 
     /// A list of variable length.
@@ -94,6 +110,7 @@ impl<'a> Tensor<'a> {
             Slot::Symmetric { side, data } => {
                 (0..side).for_each(|row| list.extend_from_slice(&data[row * side..][..=row]));
             }
+            Slot::Diagonal { side, entry, .. } => list.extend(triangle(side, entry)),
             Slot::List(data) => {
                 list.push(data.len() as f64);
                 list.extend_from_slice(data);
@@ -130,6 +147,13 @@ impl<'a> Tensor<'a> {
                     }
                 }
             }
+            Slot::Diagonal { side, entry, data } => {
+                let lower: Vec<f64> = rest.take(side * (side + 1) / 2).collect();
+                if lower.len() < side * (side + 1) / 2 {
+                    return None;
+                }
+                set_triangle(&lower, side, entry, data);
+            }
             Slot::List(data) => *data = unpack_list(rest)?.collect(),
             Slot::Singles(data) => *data = narrowed(unpack_list(rest)?)?,
             Slot::Words(data) => *data = words(unpack_list(rest)?)?,
@@ -148,7 +172,7 @@ impl<'a> Tensor<'a> {
     pub(crate) fn shape(&self) -> Option<Vec<usize>> {
         match &self.slot {
             Slot::Real { shape, .. } => Some(shape.clone()),
-            Slot::Symmetric { side, .. } => Some(vec![side * (side + 1) / 2]),
+            Slot::Symmetric { side, .. } | Slot::Diagonal { side, .. } => Some(vec![side * (side + 1) / 2]),
             Slot::Count(data) => Some(vec![data.len()]),
             Slot::List(_) | Slot::Singles(_) | Slot::Words(_) => None,
         }
@@ -157,6 +181,27 @@ impl<'a> Tensor<'a> {
     /// The same tensor under `prefix/name`.
     pub fn within(self, prefix: &str) -> Self {
         Self { name: format!("{prefix}/{}", self.name).into(), ..self }
+    }
+}
+
+/// The lower triangle of `entry` times the identity, row by row.
+pub(crate) fn triangle(side: usize, entry: f64) -> impl Iterator<Item = f64> {
+    (0..side).flat_map(move |row| (0..=row).map(move |column| if column == row { entry } else { 0.0 }))
+}
+
+/// Fills the symmetric matrix `data`, which is empty, from its lower triangle, unless that is `entry` times
+/// the identity.
+pub(crate) fn set_triangle(lower: &[f64], side: usize, entry: f64, data: &mut Vec<f64>) {
+    if lower.iter().zip(triangle(side, entry)).all(|(number, same)| number.to_bits() == same.to_bits()) {
+        return;
+    }
+    data.resize(side * side, 0.0);
+    let mut lower = lower.iter();
+    for row in 0..side {
+        for (column, number) in (0..=row).zip(&mut lower) {
+            data[row * side + column] = *number;
+            data[column * side + row] = *number;
+        }
     }
 }
 

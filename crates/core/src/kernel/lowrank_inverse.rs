@@ -72,8 +72,22 @@ impl LowRankInverse {
     /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$;
     /// an update subtracts at most `rank` columns.
     pub fn new(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
+        Self::of(HalfSquare::new(blocks, features, 1.0 / regularization), blocks, features, rank)
+    }
+
+    /// The same, with a $P_0$ that takes no memory until the buffer is full for the first time, if it is
+    /// large: a learner that has seen few rows is small.
+    pub fn small_at_first(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
+        /// Smaller matrices, of up to 0.2 MB, are made at once.
+        const LARGE: usize = 160;
+        if blocks * features < LARGE {
+            return Self::new(blocks, features, regularization, rank);
+        }
+        Self::of(HalfSquare::diagonal(blocks, features, 1.0 / regularization), blocks, features, rank)
+    }
+
+    fn of(base: HalfSquare, blocks: usize, features: usize, rank: usize) -> Self {
         let side = blocks * features;
-        let base = HalfSquare::new(blocks, features, 1.0 / regularization);
         let capacity = rank * Self::delay(blocks, features, rank);
         let buffer = vec![0.0; side * capacity];
         Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Prepared::default() }
@@ -374,6 +388,11 @@ impl LowRankInverse {
     /// the new diagonal.
     pub fn grow(&mut self, blocks: usize, features: usize, regularization: f64, rank: usize) {
         self.flush();
+        if self.base.multiple() == Some(1.0 / regularization) {
+            let grown = Self::small_at_first(blocks, features, regularization, rank);
+            let workers = std::mem::replace(self, grown).base.workers;
+            return self.set_workers(workers);
+        }
         let mut grown = Self::new(blocks, features, regularization, rank);
         grown.set_workers(self.base.workers.clone());
         let place = |i: usize| i / self.features * features + i % self.features;
@@ -390,7 +409,7 @@ impl LowRankInverse {
     pub fn tensors(&mut self) -> [Tensor<'_>; 5] {
         let n = self.side();
         [
-            Tensor::symmetric("inverse", n, self.base.full()),
+            self.base.tensor("inverse"),
             Tensor::real("inverse_pending", vec![self.capacity, n], &mut self.buffer),
             Tensor::count("inverse_pending_columns", &mut self.used),
             Tensor::list("prepared_rows", &mut self.ahead.rows),

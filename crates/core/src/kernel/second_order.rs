@@ -64,11 +64,11 @@ impl SecondOrder {
     /// $A = \lambda I$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$,
     /// and $b = 0$.
     pub fn new(blocks: usize, features: usize, regularization: f64) -> Self {
-        Self::with_vectors(blocks, features, regularization, 1, 1.0)
+        Self::of(LowRankInverse::new(blocks, features, regularization, blocks), 1, 1.0)
     }
 
     /// As [`SecondOrder::new`], with `vectors` vectors, for a learner that multiplies $N$ by up to
-    /// `sharpness`.
+    /// `sharpness`. A large matrix takes no memory before there are rows.
     pub fn with_vectors(
         blocks: usize,
         features: usize,
@@ -76,10 +76,15 @@ impl SecondOrder {
         vectors: usize,
         sharpness: f64,
     ) -> Self {
+        let inverse = LowRankInverse::small_at_first(blocks, features, regularization, blocks);
+        Self::of(inverse, vectors, sharpness)
+    }
+
+    fn of(inverse: LowRankInverse, vectors: usize, sharpness: f64) -> Self {
         Self {
-            inverse: LowRankInverse::new(blocks, features, regularization, blocks),
             vectors,
-            b: vec![0.0; vectors * blocks * features],
+            b: vec![0.0; vectors * inverse.side()],
+            inverse,
             sharpness,
             block: GramBlock::default(),
             before: Vec::new(),

@@ -7,6 +7,7 @@ use crate::model::{Archive, Data, Numbers};
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::prediction::argmax;
 use crate::rng::{Rng, Uniforms};
+use crate::state::Slot;
 use crate::testing::plays;
 
 mod ahead;
@@ -442,6 +443,20 @@ fn columns_of_members_that_have_left_are_taken_out() {
         (0..50).map(&mut play).collect::<Vec<_>>()
     };
     assert_eq!(continued(&earlier), continued(&whole));
+}
+
+/// The matrices of members are made when there are rows: a model without rows is small, also when it was
+/// loaded.
+#[test]
+fn a_new_model_has_no_large_matrices() {
+    let large = |learner: &mut dyn State| {
+        let tensors = learner.tensors();
+        let members = tensors.iter().filter(|tensor| tensor.name.starts_with("member/"));
+        members.filter(|tensor| matches!(tensor.slot, Slot::Symmetric { side: 160.., .. })).count()
+    };
+    let mut learner = auto(4, 20, &[]);
+    let mut loaded = Archive::of(&mut learner).model().expect("loads");
+    assert_eq!((large(&mut learner), large(&mut loaded)), (0, 0));
 }
 
 /// A budget below the least one has no effect.

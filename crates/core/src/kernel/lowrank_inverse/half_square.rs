@@ -9,6 +9,7 @@ use crate::kernel::linalg::{
 };
 use crate::kernel::vector::{axpy, dot, take};
 use crate::parallel::Workers;
+use crate::state::Tensor;
 
 /// The least number of rows of a diagonal panel: few enough for fast mirroring, enough for fast products.
 const PANEL_ROWS: usize = 128;
@@ -33,10 +34,16 @@ const DOWNDATE_PIECES: usize = 16;
 /// entries above them may be outdated: a symmetric downdate writes half of the memory, and a product uses
 /// each entry that it reads twice. For small $n$ there is a single panel, and the matrix is an ordinary
 /// square.
+///
+/// A multiple of the identity may take no memory ([`HalfSquare::diagonal`]) until another matrix is made of
+/// it. Products with it are those of the whole matrix, to the bit: all other terms are 0.
 #[derive(Clone, Debug)]
 pub(super) struct HalfSquare {
     blocks: usize,
     features: usize,
+    /// The number on the diagonal at first.
+    diagonal: f64,
+    /// Empty while the matrix is that multiple of the identity, if it takes no memory.
     data: Vec<f64>,
     /// The threads among which products with the whole matrix are divided.
     pub(super) workers: Workers,
@@ -45,15 +52,31 @@ pub(super) struct HalfSquare {
 impl HalfSquare {
     /// `diagonal` times the identity.
     pub(super) fn new(blocks: usize, features: usize, diagonal: f64) -> Self {
-        let side = blocks * features;
-        let mut data = vec![0.0; side * side];
-        data.iter_mut().step_by(side + 1).for_each(|entry| *entry = diagonal);
-        Self { blocks, features, data, workers: Workers::default() }
+        let mut square = Self::diagonal(blocks, features, diagonal);
+        square.fill();
+        square
+    }
+
+    /// The same, without memory.
+    pub(super) fn diagonal(blocks: usize, features: usize, diagonal: f64) -> Self {
+        Self { blocks, features, diagonal, data: Vec::new(), workers: Workers::default() }
+    }
+
+    /// The number on the diagonal, if it is a multiple of the identity without memory.
+    pub(super) fn multiple(&self) -> Option<f64> {
+        self.data.is_empty().then_some(self.diagonal)
+    }
+
+    /// Makes the memory.
+    fn fill(&mut self) {
+        if self.data.is_empty() {
+            self.data = identity(self.side(), self.diagonal);
+        }
     }
 
     /// Sets the matrix to `data`, of `side`² numbers, of which the lower triangle is read.
     pub(super) fn replace(&mut self, data: Vec<f64>) {
-        debug_assert_eq!(data.len(), self.data.len());
+        debug_assert_eq!(data.len(), self.side() * self.side());
         self.data = data;
         self.mirror_panels();
     }
@@ -77,6 +100,10 @@ impl HalfSquare {
     pub(super) fn columns(&self, x: Features<'_>, y: &mut [f64]) {
         let (n, d) = (self.side(), self.features);
         y.fill(0.0);
+        if let Some(diagonal) = self.multiple() {
+            let columns = y.chunks_exact_mut(n).enumerate();
+            return columns.for_each(|(block, y)| x.add_to(diagonal, &mut y[block * d..][..d]));
+        }
         let Features::Dense(x) = x else {
             return y
                 .chunks_exact_mut(n)
@@ -98,6 +125,9 @@ impl HalfSquare {
     /// `out += scale P (e ⊗ x)` for the unit vector of `block`.
     pub(super) fn add_product(&self, block: usize, x: Features<'_>, scale: f64, out: &mut [f64]) {
         let (n, d, start) = (self.side(), self.features, self.start(block));
+        if let Some(diagonal) = self.multiple() {
+            return x.add_to(scale * diagonal, &mut out[block * d..][..d]);
+        }
         match x {
             Features::Dense(x) => self.add_block(block, scale, part(x, d, d, 1), columns_mut(out, n, 1)),
             Features::Sparse { .. } => {
@@ -116,6 +146,9 @@ impl HalfSquare {
     pub(super) fn times(&self, v: &[f64], out: &mut [f64]) {
         let (n, d, count) = (self.side(), self.features, v.len() / self.side());
         out.fill(0.0);
+        if let Some(diagonal) = self.multiple() {
+            return axpy(diagonal, v, out);
+        }
         for block in 0..self.blocks {
             self.add_block(block, 1.0, part(&v[block * d..], n, d, count), columns_mut(out, n, count));
         }
@@ -139,6 +172,17 @@ impl HalfSquare {
         let (n, d, q) = (self.side(), self.features, self.blocks);
         let rows = x.len() / d;
         let stride = out.len() / rows;
+        if let Some(diagonal) = self.multiple() {
+            let mut image = vec![0.0; d];
+            for (out, x) in out.chunks_exact_mut(stride).zip(x.chunks_exact(d)) {
+                image.fill(0.0);
+                axpy(diagonal, x, &mut image);
+                let entry = dot(x, &image) + 0.0;
+                out[..q * q].fill(0.0);
+                out[..q * q].iter_mut().step_by(q + 1).for_each(|out| *out = entry);
+            }
+            return;
+        }
         let mut sums = vec![0.0; n * rows];
         for block in 0..q {
             // P below the diagonal, times x; twice within the block, where no other product has the mirrored
@@ -180,6 +224,14 @@ impl HalfSquare {
     /// Writes $P (I \otimes x)$ for the rows `x`, one after another, to `out`, one after another.
     pub(super) fn products(&self, x: &[f64], out: &mut [f64]) {
         let (n, d, q) = (self.side(), self.features, self.blocks);
+        if let Some(diagonal) = self.multiple() {
+            out.fill(0.0);
+            for (out, x) in out.chunks_exact_mut(n * q).zip(x.chunks_exact(d)) {
+                let columns = out.chunks_exact_mut(n).enumerate();
+                columns.for_each(|(block, out)| axpy(diagonal, x, &mut out[block * d..][..d]));
+            }
+            return;
+        }
         let rows = x.len() / d;
         let x = part(x, d, d, rows);
         // The pieces are rows of the blocks of P (I ⊗ x), and do not depend on the number of threads.
@@ -220,6 +272,7 @@ impl HalfSquare {
 
     /// `P -= f fᵀ` for `f` of `rank` columns.
     pub(super) fn downdate(&mut self, f: &[f64], rank: usize) {
+        self.fill();
         let n = self.side();
         if !self.is_large() {
             symmetric_downdate(columns_mut(&mut self.data, n, n), columns(f, n, rank));
@@ -249,6 +302,7 @@ impl HalfSquare {
 
     /// The whole matrix, exactly symmetric.
     pub(super) fn full(&mut self) -> &mut [f64] {
+        self.fill();
         let side = self.side();
         mirror_lower(&mut self.data, side, side);
         &mut self.data
@@ -256,19 +310,42 @@ impl HalfSquare {
 
     /// A copy in which only the lower triangle is valid.
     pub(super) fn lower(&self) -> Vec<f64> {
-        self.data.clone()
+        match self.multiple() {
+            Some(diagonal) => identity(self.side(), diagonal),
+            None => self.data.clone(),
+        }
+    }
+
+    /// The matrix as a part of a learner's state.
+    pub(super) fn tensor(&mut self, name: &'static str) -> Tensor<'_> {
+        let side = self.side();
+        match self.multiple() {
+            Some(diagonal) => Tensor::diagonal(name, side, diagonal, &mut self.data),
+            None => Tensor::symmetric(name, side, self.full()),
+        }
     }
 
     /// The entry, read from the triangle that is up to date.
     pub(super) fn entry(&self, row: usize, col: usize) -> f64 {
+        if let Some(diagonal) = self.multiple() {
+            return if row == col { diagonal } else { 0.0 };
+        }
         self.data[row.min(col) * self.side() + row.max(col)]
     }
 
     /// Sets the entry in the triangle that is up to date; within panels both entries have to be set.
     pub(super) fn set(&mut self, row: usize, col: usize, value: f64) {
+        self.fill();
         let side = self.side();
         self.data[col * side + row] = value;
     }
+}
+
+/// `diagonal` times the identity of `side`² numbers.
+fn identity(side: usize, diagonal: f64) -> Vec<f64> {
+    let mut data = vec![0.0; side * side];
+    data.iter_mut().step_by(side + 1).for_each(|entry| *entry = diagonal);
+    data
 }
 
 /// `c -= f fᵀ` for the lower triangle of some columns of a matrix of `n` rows, tile by tile; `start` is the

@@ -217,6 +217,56 @@ fn the_base_stays_symmetric_to_the_bit() {
     assert!((0..441).all(|at| data[at].to_bits() == data[at % 21 * 21 + at / 21].to_bits()));
 }
 
+/// A matrix without memory has the bits of one with memory, is saved as the same numbers, and stays without
+/// memory where these are loaded.
+#[test]
+fn a_matrix_without_memory_is_the_same() {
+    let bits = |list: &[f64]| list.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+    let saved = |engine: &mut LowRankInverse| {
+        let mut list = vec![];
+        engine.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+        list
+    };
+    for (q, d) in [(1, 160), (3, 60)] {
+        let mut rng = Rng::new(5, 0);
+        let mut whole = LowRankInverse::new(q, d, 0.3, q);
+        let mut small = LowRankInverse::small_at_first(q, d, 0.3, q);
+        let (n, delayed) = (whole.side(), whole.delayed());
+        for t in 0..delayed + 3 {
+            // The first flush makes the memory.
+            assert_eq!(small.base.multiple().is_some(), t <= delayed, "round {t}");
+            let (x, indices, values) = row(&mut rng, d);
+            let of = |engine: &LowRankInverse, row: Features<'_>| {
+                let (mut y, mut image) = (vec![f64::NAN; n * q], vec![f64::NAN; n * q]);
+                engine.columns(row, &mut y, &mut vec![f64::NAN; engine.scratch_len()]);
+                engine.apply(&y, &mut image);
+                let mut form = vec![f64::NAN; q * q];
+                engine.forms(&x, &[], &mut form);
+                [y, image, form]
+            };
+            for row in [Features::Sparse { indices: &indices, values: &values }, Features::Dense(&x)] {
+                assert_eq!(of(&whole, row).map(|list| bits(&list)), of(&small, row).map(|list| bits(&list)));
+            }
+            let list = saved(&mut small);
+            assert_eq!(bits(&list), bits(&saved(&mut whole)), "round {t}");
+            let (mut loaded, mut rest) = (LowRankInverse::small_at_first(q, d, 0.3, q), list.iter().copied());
+            loaded.tensors().into_iter().for_each(|tensor| tensor.unpack(&mut rest).expect("the same list"));
+            assert_eq!((loaded.base.multiple(), rest.next()), (small.base.multiple(), None));
+            let [y, ..] = of(&whole, Features::Dense(&x));
+            let mix: Vec<f64> = (0..q * q).map(|_| 0.01 * rng.normal()).collect();
+            [&mut whole, &mut small].into_iter().for_each(|engine| engine.downdate(&y, &mix));
+        }
+        let mut whole = LowRankInverse::new(q, d + 1, 0.3, q);
+        let mut small = LowRankInverse::small_at_first(q, d, 0.3, q);
+        small.grow(q, d + 1, 0.3, q);
+        assert!(small.base.multiple().is_some());
+        let rows: Vec<Vec<f64>> = (0..delayed).map(|_| row(&mut rng, d + 1).0).collect();
+        let rows: Vec<Features<'_>> = rows.iter().map(|row| Features::Dense(row)).collect();
+        assert!(whole.prepare(&&rows[..]) && small.prepare(&&rows[..]));
+        assert_eq!(whole.prepared(), small.prepared());
+    }
+}
+
 fn drift(rounds: usize, regularization: f64) -> f64 {
     let mut both = Both::new(2, 4, 2, regularization);
     let mut rng = Rng::new(3, 0);
