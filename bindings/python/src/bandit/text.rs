@@ -247,7 +247,8 @@ impl Inner {
     }
 
     /// Whether a feature may begin as the last of so many columns: of a table, if there is room, or the
-    /// learner grows; of features by name, if there is room, and the learner can grow when other names need it.
+    /// learner grows; of features by name, if there is room, and the learner can grow when other names need
+    /// it.
     fn may_begin(&mut self, needed: usize) -> bool {
         if self.schema.csv.is_some() {
             return self.makes_room(needed);

@@ -1,5 +1,5 @@
-//! Features that say that a number is missing, where the first rows of a table do not decide: those of formats
-//! without a table, and those that begin behind the first rows.
+//! Features that say that a number is missing, where the first rows of a table do not decide: those of
+//! formats without a table, and those that begin behind the first rows.
 
 use std::collections::BTreeMap;
 
