@@ -39,6 +39,10 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     let value = |at: usize| found[at]["estimates"][0]["value"].as_f64().unwrap();
     assert!((value(0) - 0.5).abs() < 1e-9 && (value(2) - 0.5).abs() < 1e-9, "{}", found[0]);
     assert!(value(3) > 0.9, "the model plays what costs nothing: {}", found[3]);
+    // Actions are known by their positions, also where they have ids.
+    let best = folder.run("evaluate ds.json --policy best --reward-learner none").succeeded();
+    assert!(best.stdout.contains("best, constant:0\n"), "{}", best.stdout);
+    assert!(best.stderr.contains("label 0 is the action at this position of every row"), "{}", best.stderr);
     // Rows to predict, and rows that are not to be learnt from.
     let predicted = folder.run("predict m ds.json --probabilities").succeeded().objects();
     assert_eq!(predicted.len(), 200);

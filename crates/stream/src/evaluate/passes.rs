@@ -213,6 +213,13 @@ pub(super) fn with_terms(
         bench.room.0 = model.predictor.prediction();
     }
     let mut log = open()?;
+    let position = match policy {
+        Policy::Constant(label) if log.labels_are_positions() => Some(format!(
+            "label {label} is the action at this position of every row, counted from 0, whatever its id: where the order or the \
+             actions change, it is another one"
+        )),
+        _ => None,
+    };
     let mut run = Run { bench, policy, encoder, model };
     let Walked { decisions, missing, learner, bad, first_bad } = walk(&mut log, options, &mut run)?;
     let Run { bench, model, .. } = run;
@@ -223,6 +230,7 @@ pub(super) fn with_terms(
     let not_offered = bench.not_offered;
     let counts_as = options.missing_is_wrong.then_some(facts.range()[0]);
     evaluation.warnings.extend(about_rounds(decisions, missing, not_offered, counts_as));
+    evaluation.warnings.extend(position);
     evaluation.warnings.extend(facts.supposed());
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
