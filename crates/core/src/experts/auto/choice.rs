@@ -12,6 +12,14 @@ pub(super) const TRIAL_BUDGETS: f64 = 2.5;
 /// For more classes than this, all members together may cost only one budget from the start.
 pub(super) const MANY_CLASSES: usize = 32;
 
+/// Smaller budgets are raised to this one, since they would leave no useful set of members.
+const LEAST_BUDGET: f64 = 0.1;
+
+/// Multiply-adds in a round for a `budget` in millions.
+pub(super) fn budget_work(budget: f64) -> f64 {
+    1e6 * budget.max(LEAST_BUDGET)
+}
+
 /// Limits on the costs of the members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Limits {

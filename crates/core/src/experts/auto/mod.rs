@@ -132,7 +132,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{Shapes, State, Tensor};
 
-use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS};
+use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS, budget_work};
 use self::combined::Parts;
 pub use self::costs::Costs;
 use self::roster::stretches::Stretch;
@@ -179,14 +179,6 @@ fn default_budget(problem: &Problem) -> f64 {
     if problem.classes > MANY_CLASSES { 2.5 } else { 0.6 }
 }
 
-/// Smaller budgets are raised to this one, since they would leave no useful set of members.
-const LEAST_BUDGET: f64 = 0.1;
-
-/// Multiply-adds in a round for a `budget` in millions.
-fn budget_work(budget: f64) -> f64 {
-    1e6 * budget.max(LEAST_BUDGET)
-}
-
 /// MiB of all members together, if not given.
 const DEFAULT_MEMORY: u64 = 1024;
 
@@ -207,10 +199,6 @@ const FIRST_CHANGE: u64 = 32;
 
 /// From this round on, members are dropped that are not worth their time to the stacks.
 const DECIDED: u64 = 1024;
-
-/// A member is dropped if the stacks would have lost fewer nats without it so far than this, for each budget
-/// of time that it takes.
-const WORTH_OF_BUDGET: f64 = 1.0;
 
 /// From this round on, the members are within the budget.
 const SETTLED: u64 = 8192;
@@ -257,9 +245,8 @@ params! {
 pub struct Auto {
     /// Whether members stay as they are.
     fixed: bool,
-    /// The nats that a member has to be worth to the stacks, for each budget of time that it takes, if it may
-    /// leave although all are within the budget.
-    least_worth: Option<f64>,
+    /// Whether members that are not worth their time leave although all are within the budget.
+    by_worth: bool,
     budget: f64,
     /// MiB.
     memory: u64,
@@ -295,7 +282,7 @@ impl Auto {
     /// For rounds that reveal what the played label earned. Members leave only where all exceed the budget: a
     /// label that is played because a member is gone also costs what another would have revealed.
     pub(crate) fn for_rewards(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {
-        Ok(Self { least_worth: None, ..Self::new(params, problem, seed)? })
+        Ok(Self { by_worth: false, ..Self::new(params, problem, seed)? })
     }
 
     /// From which rounds on members are dropped that are not worth their time, and all are within the budget.
@@ -319,7 +306,7 @@ impl Auto {
         }
         let limits = self.limits();
         if self.rounds >= self.trial()[0] {
-            self.roster.retire(limits.work, self.limit, self.least_worth);
+            self.roster.retire(limits.work, self.limit, self.by_worth);
         }
         self.roster.extend(limits);
     }
@@ -360,7 +347,7 @@ impl Algorithm for Auto {
         Prior::refuse(params.prior, params.prior_rounds, "where the label is revealed")?;
         Ok(Self {
             fixed: false,
-            least_worth: Some(WORTH_OF_BUDGET),
+            by_worth: true,
             budget,
             memory,
             limit: budget_work(budget),

@@ -15,17 +15,20 @@ const GRID_STEP: f64 = 10.0;
 /// The best member of a grid leads the next one by at least this many nats before the grid is extended.
 const LEAST_LEAD: f64 = 1.0;
 
+/// A member is dropped if the stacks would have lost fewer nats without it so far than this, for each budget
+/// of time that it takes.
+const WORTH_OF_BUDGET: f64 = 1.0;
+
 /// Limit on the number of members that join.
 const MOST_JOINING: u64 = 12;
 
 impl Roster {
     /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. With
-    /// `least_worth`, those are dropped, too, without which the stacks would have lost fewer nats so far than
-    /// this, for each budget of time that they take. The best member of all is kept, and so are cheap ones
-    /// and one cheap `shared` family: whether thresholds or lines represent the stream well may change. Of
-    /// the others, the one goes first that is worth least to the stacks for its time, whatever its own loss
-    /// is; those that remain are then worth more, if they are like it.
-    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, least_worth: Option<f64>) {
+    /// `decided`, those are dropped, too, that are not worth their time. The best member of all is kept, and
+    /// so are cheap ones and one cheap `shared` family: whether thresholds or lines represent the stream well
+    /// may change. Of the others, the one goes first that is worth least to the stacks for its time, whatever
+    /// its own loss is; those that remain are then worth more, if they are like it.
+    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, decided: bool) {
         let in_order = self.in_order_of_loss();
         let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
         let once = |at: usize| work(at) <= self.seats[at].kind().tolerated_once() * budget;
@@ -43,7 +46,7 @@ impl Roster {
             let of_work = |at: usize| worth.of(self.combined.columns_of(at)) / work(at);
             let each = others.iter().rev().map(|at| (*at, of_work(*at)));
             let Some((at, nats)) = each.min_by(|one, other| one.1.total_cmp(&other.1)) else { break };
-            let enough = least_worth.is_none_or(|least| nats * budget >= least);
+            let enough = !decided || nats * budget >= WORTH_OF_BUDGET;
             if total <= limit && enough {
                 break;
             }
@@ -159,7 +162,7 @@ impl Roster {
                 self.drop_member(at);
             }
         }
-        self.retire(limits.work, budget, None);
+        self.retire(limits.work, budget, false);
     }
 
     /// Adds diagonal learners, untrained, if there are none and no family is left.
