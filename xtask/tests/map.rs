@@ -87,6 +87,7 @@ const CLOCKS: [&str; 13] = [
     "crates/serve/src/app.rs",
     "crates/serve/src/hub.rs",
     "crates/serve/src/journal.rs",
+    "crates/serve/src/model/continued.rs",
     "crates/serve/src/model/handle.rs",
     "crates/serve/src/model/writer.rs",
     "crates/serve/src/nodes/mod.rs",
