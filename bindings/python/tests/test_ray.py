@@ -195,6 +195,28 @@ def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
     keyed.close()
 
 
+def test_late_labels_are_learnt_once_when_actors_are_killed(cluster, tmp_path):
+    x, y = stream(300, 3, 2, seed=5)
+    names, ids = [f"sensor {at % 7}" for at in range(300)], list(range(300))
+    labels = [("no", "yes")[label] for label in y]
+    keyed = KeyedLearners(tmp_path, "folklore", features=3, labels=["no", "yes"], actors=2, in_memory=2, partitions=4, cores=0.5)
+    for at in range(0, 360, 30):
+        part, due = slice(at, at + 30), slice(max(at - 60, 0), max(at - 30, 0))
+        timer = threading.Timer(0.02, ray.kill, (keyed._actors[at // 30 % 2].handle,), {"no_restart": False})
+        timer.start()
+        keyed.predict(names[part], x[part], ids=ids[part])
+        assert None not in keyed.label(names[due], ids[due], labels[due]).played
+        timer.join()
+    assert keyed.counts()["waiting"] == 0
+    alone = {}
+    for key, row, label in zip(names, x, labels, strict=True):
+        alone.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"])).learn_one(row, label)
+    for key, one in alone.items():
+        assert keyed.get(key).rounds == one.rounds
+        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    keyed.close()
+
+
 def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     from ray import serve
 

@@ -18,7 +18,7 @@ from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
-from ._store import TEMPLATE, WRITER, Lease, Partitions, Store, partition_of
+from ._store import TEMPLATE, WRITER, Lease, Partitions, Store, partition_of, waits_already
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
@@ -39,7 +39,7 @@ class Learnt:
     """The result of a batch, by row. Every prediction was made before its label was used."""
 
     played: list[Any]
-    """The predicted labels, as they were given."""
+    """The predicted labels, as they were given; None where `label` found no row that waits."""
     losses: Floats
     """Log loss in nats; 1 for a mistake if the learner does not forecast probabilities; NaN for rows without a label."""
 
@@ -71,6 +71,10 @@ class _Keyed:
             raise ValueError(f"actors = {actors}: must be between 1 and partitions = {partitions}")
         if in_memory_mib <= 0:
             raise ValueError(f"in_memory_mib = {in_memory_mib}: must be above 0")
+        # A bandit bounds its decisions by itself.
+        most_waiting = facts.pop("most_waiting", 1_000_000) if self._kind == "learner" else 1
+        if isinstance(most_waiting, bool) or not isinstance(most_waiting, int) or most_waiting < 1:
+            raise ValueError(f"most_waiting = {most_waiting!r}: must be a whole number above 0")
         if "class_weight" in facts:
             raise TypeError("class_weight: keyed learners take no weights of classes")
         self._given = named(labels)
@@ -94,7 +98,7 @@ class _Keyed:
             self._batches = Store.begin(str(path), description)
             self._core, self._columns = self._shared()
             mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
-            calls = [(str(path), parts, in_memory, in_memory_mib, self._lease.number) for parts in mine]
+            calls = [(str(path), parts, in_memory, in_memory_mib, most_waiting, self._lease.number) for parts in mine]
             self._actors: list[Actor] = engine.actors(Partitions, calls)
         except BaseException:
             self._lease.close()
@@ -201,8 +205,9 @@ class _Keyed:
             if not 1 <= batch <= LAST_BATCH:
                 raise ValueError(f"batch = {batch}: must be from 1 to {LAST_BATCH}")
             batch = int(batch)
-        if batch is not None and batch <= last and method != "predict":
-            self._check_number(method, source, batch, digest, names)
+        known = batch is not None and batch <= last and method != "predict" and self._is_learnt(method, source, batch, digest, names)
+        if method == "ask" and not known:
+            self._check_ids(names, rows)
         count = last + 1 if batch is None else batch
         if method != "predict":
             self._batches[source] = max(last, count)
@@ -216,8 +221,22 @@ class _Keyed:
                 answers[at] = answer
         return answers
 
-    def _check_number(self, method: str, source: str, batch: int, digest: str, names: list[str]) -> None:
-        """Refuses a number that other rows have, and one that a later batch has overtaken, before any row is learnt."""
+    def _check_ids(self, names: list[str], rows: list[tuple[Any, ...]]) -> None:
+        """Refuses rows under the ids of others that wait, before any row of the batch does."""
+        first: dict[tuple[str, str], bytes] = {}
+        wrong = [at for at, (key, (x, id)) in enumerate(zip(names, rows, strict=True)) if first.setdefault((key, id), x.tobytes()) != x.tobytes()]
+        asked = []
+        for actor, places in self._spread(names):
+            mine = [names[at] for at in places], [rows[at] for at in places]
+            asked.append((places, self._actors[actor].call("taken", *mine)))
+        wrong += [places[at] for places, handle in asked for at in self._engine.get(handle)]
+        if wrong:
+            at = min(wrong)
+            raise ValueError(f"row {at}: {waits_already(names[at], rows[at][1])}")
+
+    def _is_learnt(self, method: str, source: str, batch: int, digest: str, names: list[str]) -> bool:
+        """Whether a batch is known by its number. Refuses one that other rows have, or that a later batch has overtaken, before any row
+        is learnt."""
         asked = [actor.call("numbered", method, source, batch, names) for actor in self._actors]
         found = [self._engine.get(handle) for handle in asked]
         known = set().union(*(digests for digests, _ in found))
@@ -232,6 +251,7 @@ class _Keyed:
                 f"batch = {batch}: the numbers of a source increase, and batch {last} was learnt; a source of its own (source=...) has "
                 "numbers of its own"
             )
+        return bool(known)
 
     def _keys(self, keys: Sequence[Any]) -> list[str]:
         found = _listed(keys)
@@ -291,7 +311,8 @@ class _Keyed:
         return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._actors])
 
     def counts(self) -> dict[str, int]:
-        """Counts of the actors: `keys`, `in_memory` and their `bytes`, `events` since the last checkpoint, `loads` and `evictions`."""
+        """Counts of the actors: `keys`, `in_memory` and their `bytes`, `events` since the last checkpoint, `loads` and `evictions`, and the
+        rows that are `waiting` for their labels or were `forgotten` before."""
         total: dict[str, int] = {}
         for handle in [actor.call("counts") for actor in self._actors]:
             for name, value in self._engine.get(handle).items():
@@ -357,6 +378,8 @@ class KeyedLearners(_Keyed):
         Largest size of these learners, in MiB: one `auto` takes some. The last one stays, however large.
     partitions
         Number of files of the store, fixed when it is made; at least `actors`.
+    most_waiting
+        Number of rows that wait for their labels, in the store; its files have equal shares, and each forgets its oldest beyond that.
     engine
         The engine of the actors; this process by default.
 
@@ -400,9 +423,55 @@ class KeyedLearners(_Keyed):
         answers = self._call("learn", keys, rows, labels, batch=batch, source=source)
         return Learnt([self._given[played] for played, _ in answers], np.array([loss for _, loss in answers]))
 
-    def predict(self, keys: Sequence[Any], x: Any) -> list[Any]:
-        """The most probable label of every row. Unknown keys have the prediction of a new learner, and stay unknown."""
-        return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
+    def predict(
+        self, keys: Sequence[Any], x: Any, *, ids: Sequence[Any] | None = None, batch: int | None = None, source: str = ""
+    ) -> list[Any]:
+        """The most probable label of every row. Unknown keys have the prediction of a new learner, and stay unknown.
+
+        Parameters
+        ----------
+        keys, x
+            As in `learn`.
+        ids
+            Texts or numbers, by which `label` learns the rows when their labels are known: the store keeps them until then. Each key
+            has ids of its own. A row that waits under its id already gets its first prediction again.
+        batch, source
+            As in `learn`; only with `ids`.
+
+        Raises
+        ------
+        ValueError
+            For an invalid row, or an id under which another row of the key waits; none of the batch waits then.
+        """
+        if ids is None:
+            if batch is not None or source:
+                raise TypeError("batch and source: only with ids, as nothing else is written")
+            return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
+        answers = self._call("ask", keys, self._rows(x), _ids(ids), batch=batch, source=source)
+        return [self._given[played] for played in answers]
+
+    def label(self, keys: Sequence[Any], ids: Sequence[Any], y: Any, *, batch: int | None = None, source: str = "") -> Learnt:
+        """Learns rows that `predict` was given with ids, in the order of the labels. The losses are those of the earlier forecasts.
+
+        A row is learnt once, also if its label comes again: nothing waits under its id then, as under one that never came or was forgotten
+        (`most_waiting`). A missing label (None, NaN) says that there will be none: the row is forgotten.
+
+        Parameters
+        ----------
+        keys, ids, y
+            The keys and ids of the rows, and their labels.
+        batch, source
+            As in `learn`.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label, with row and key; nothing is learnt then.
+        """
+        keys = _listed(keys)
+        answers = self._call("label", keys, _ids(ids), self._labels(keys, y), batch=batch, source=source)
+        played = [None if label is None else self._given[label] for label, _ in answers]
+        return Learnt(played, np.array([loss for _, loss in answers]))
 
     def _made(self, table: _tables.Table, y: Sequence[Any]) -> bytes:
         facts, label = dict(self._about["facts"]), _tables.free("label", table.names)
@@ -444,6 +513,19 @@ def _listed(keys: Any) -> list[Any]:
     if isinstance(keys, str | bytes):
         raise TypeError(f"keys is {keys!r}; a list with a key for every row was needed: keys=[{keys!r}]")
     return list(_tables.whole(keys))
+
+
+def _ids(ids: Any) -> list[str]:
+    """The ids of all rows, as texts."""
+    if isinstance(ids, str | bytes):
+        raise TypeError(f"ids is {ids!r}; a list with an id for every row was needed: ids=[{ids!r}]")
+    found = list(_tables.whole(ids))
+    for at, id in enumerate(found):
+        if isinstance(id, list | dict | set | np.ndarray):
+            raise TypeError(f"ids[{at}] is {id!r}; a text or a number was needed")
+        if _arrays.is_missing(id) or id == "" or not _is_text(str(id)):
+            raise ValueError(f"ids[{at}] is {id!r}; every row needs an id, a text or a number")
+    return [_key(id) for id in found]
 
 
 def _is_text(text: str) -> bool:

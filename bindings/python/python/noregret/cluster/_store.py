@@ -2,7 +2,7 @@
 
 A batch is committed as rows of the log `events`; learners in memory are written as `models` when they are evicted, or
 at a checkpoint, with the number of the last event that they have learnt. A learner is restored, bit for bit, from its
-model and the later events of its key.
+model and the later events of its key. Rows that wait for their labels are in `waiting`, until they are learnt as others are.
 """
 
 from __future__ import annotations
@@ -41,10 +41,13 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE INDEX IF NOT EXISTS events_by_key ON events (key, number);
 CREATE TABLE IF NOT EXISTS numbered (source TEXT NOT NULL, batch INTEGER NOT NULL, method TEXT NOT NULL, first INTEGER,
     last INTEGER, digest TEXT, PRIMARY KEY (source, batch, method)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS waiting (number INTEGER PRIMARY KEY, key TEXT NOT NULL, id TEXT NOT NULL, row BLOB NOT NULL,
+    played INTEGER NOT NULL, p BLOB NOT NULL, UNIQUE (key, id));
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-LEARN, DECIDE, FEEDBACK = 0, 1, 2
+LEARN, DECIDE, FEEDBACK, NOTHING = 0, 1, 2, 3
+"""What an event is. The first two make a key, and the last changes no learner: a row begins to wait, or nothing waits for a label."""
 
 NETWORK = {"9p", "afs", "beegfs", "ceph", "cifs", "gfs2", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb2", "smb3", "smbfs"}
 """File systems that several machines share, besides those of FUSE that are no disk's."""
@@ -175,11 +178,23 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.commit()
 
 
+def waits_already(key: str, id: str) -> str:
+    """Why a row cannot wait under an id."""
+    return f"another row of the key {key!r} waits under the id {id!r}; a row needs an id of its own until it has its label"
+
+
+def _bytes(x: Any) -> bytes:
+    return np.ascontiguousarray(x, dtype=np.float64).tobytes()
+
+
 class Partitions:
     """The partitions of one actor: their files, and the learners in memory."""
 
-    def __init__(self, folder: str, parts: Sequence[int], in_memory: int, in_memory_mib: float, writer: int) -> None:
+    def __init__(
+        self, folder: str, parts: Sequence[int], in_memory: int, in_memory_mib: float, most_waiting: int, writer: int
+    ) -> None:
         about = Store.read(folder)
+        self._most_waiting = max(most_waiting // int(about["partitions"]), 1)
         self._most_bytes = in_memory_mib * 2**20
         self._about, self._folder, self._most, self._writer = about, Path(folder), max(in_memory, 1), writer
         self._kind: Any = _core.Bandit if about["kind"] == "bandit" else _core.Learner
@@ -193,6 +208,8 @@ class Partitions:
         self._sizes: dict[str, int] = {}
         """The bytes of the learners in memory, after the last batch."""
         self._bytes = 0
+        self._waiting: dict[int, int] = {}
+        """The rows of every file that wait for their labels."""
         self._written: set[int] = set()
         """The files with something that is not committed."""
         self._loads = self._evictions = 0
@@ -240,6 +257,19 @@ class Partitions:
         self._commit()
         return answers
 
+    def taken(self, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[int]:
+        """The places of rows under whose id another row of their key waits."""
+        found = [self._find(key, self._part(key), id) for key, (_, id) in zip(keys, rows, strict=True)]
+        return [at for at, (waits, (x, _)) in enumerate(zip(found, rows, strict=True)) if waits and waits[1] != _bytes(x)]
+
+    def ask(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any, str]]) -> list[str]:
+        """Predicts rows, and keeps them until their labels; one that waits already gets its earlier answer."""
+        return self._work("ask", batch, keys, rows, self._ask)
+
+    def label(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[str, str | None]]) -> list[tuple[str | None, float]]:
+        """Learns rows that wait, by their ids."""
+        return self._work("label", batch, keys, rows, self._label)
+
     def decide(self, batch: Batch, keys: Sequence[str], rows: Sequence[tuple[Any]]) -> list[tuple[str, float, str]]:
         """Plays labels."""
         return self._work("decide", batch, keys, rows, self._decide)
@@ -257,8 +287,8 @@ class Partitions:
         for connection in self._files.values():
             behind = connection.execute(
                 "SELECT DISTINCT key FROM events e WHERE number > coalesce((SELECT last FROM models m WHERE m.key = e.key), 0) "
-                "AND key IN (SELECT key FROM models UNION SELECT key FROM events WHERE what != ?)",
-                (FEEDBACK,),
+                "AND what < ? AND key IN (SELECT key FROM models UNION SELECT key FROM events WHERE what < ?)",
+                (NOTHING, FEEDBACK),
             ).fetchall()
             for (key,) in behind:  # Met, answered, and lost from memory in a crash before this.
                 self._get(key, self._part(key))
@@ -277,7 +307,7 @@ class Partitions:
 
     def count(self) -> int:
         """Number of keys."""
-        query = "SELECT count(*) FROM (SELECT key FROM models UNION SELECT key FROM events WHERE what != ?)"
+        query = "SELECT count(*) FROM (SELECT key FROM models UNION SELECT key FROM events WHERE what < ?)"
         return sum(connection.execute(query, (FEEDBACK,)).fetchone()[0] for connection in self._files.values())
 
     def counts(self) -> dict[str, int]:
@@ -290,6 +320,8 @@ class Partitions:
             "events": events,
             "loads": self._loads,
             "evictions": self._evictions,
+            "waiting": sum(self._waiting.values()),
+            "forgotten": sum(self._forgotten(connection) for connection in self._files.values()),
         }
 
     def model(self, key: str) -> bytes | None:
@@ -349,6 +381,7 @@ class Partitions:
             # What was learnt of this batch is forgotten: the files say what was answered.
             for part in self._written:
                 self._files[part].rollback()
+                self._count_waiting(part)
             self._written = set()
             for key in keys:
                 self._memory.pop(key, None)
@@ -382,9 +415,63 @@ class Partitions:
         if y is None:
             return self._labels[played], math.nan
         target = self._labels.index(y)
-        loss = -math.log(max(float(p[target]), 5e-324)) if model.forecast == "probabilities" else float(played != target)
         model.learn_row(row, target, 1.0, True)
-        return self._labels[played], loss
+        return self._labels[played], self._loss(model, p, played, target)
+
+    @staticmethod
+    def _loss(model: Any, p: Any, played: int, target: int) -> float:
+        """The loss of a forecast."""
+        return -math.log(max(float(p[target]), 5e-324)) if model.forecast == "probabilities" else float(played != target)
+
+    def _ask(self, key: str, part: int, number: int, x: Any, id: str) -> tuple[Any, tuple[Any, ...]]:
+        row: Any = np.ascontiguousarray(x, dtype=np.float64)
+        waits = self._find(key, part, id)
+        if waits is not None and waits[1] != row.tobytes():
+            raise ValueError(waits_already(key, id))
+        if waits is not None:
+            return self._labels[waits[2]], (NOTHING, None, None)
+        model = self._get(key, part)[0]
+        played = int(np.argmax(model.predict_row(row, True, True)))
+        p = np.asarray(model.predict_row(row, False, True))
+        connection = self._files[part]
+        told = (number, key, id, row.tobytes(), played, p.tobytes())
+        connection.execute("INSERT INTO waiting VALUES (?, ?, ?, ?, ?, ?)", told)
+        self._waiting[part] += 1
+        if self._waiting[part] > self._most_waiting:
+            more = self._waiting[part] - self._most_waiting
+            connection.execute("DELETE FROM waiting WHERE number IN (SELECT number FROM waiting ORDER BY number LIMIT ?)", (more,))
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", (self._forgotten(connection) + more,))
+            self._waiting[part] = self._most_waiting
+        return self._labels[played], (NOTHING, None, None)
+
+    def _label(self, key: str, part: int, number: int, id: str, y: str | None) -> tuple[Any, tuple[Any, ...]]:
+        waits = self._find(key, part, id)
+        if waits is None:  # It never came, is learnt, or was forgotten.
+            return (None, math.nan), (NOTHING, None, None)
+        at, content, played, p = waits
+        self._files[part].execute("DELETE FROM waiting WHERE number = ?", (at,))
+        self._waiting[part] -= 1
+        if y is None:  # There will never be one.
+            return (self._labels[played], math.nan), (NOTHING, None, None)
+        model, target = self._get(key, part)[0], self._labels.index(y)
+        model.learn_row(np.frombuffer(content), target, 1.0, True)
+        self._memory[key] = (model, number, True)
+        return (self._labels[played], self._loss(model, np.frombuffer(p), played, target)), (LEARN, content, y)
+
+    def _find(self, key: str, part: int, id: str) -> tuple[int, bytes, int, bytes] | None:
+        """The row that waits under an id of a key: its number, the row, the label that was played, and its forecast."""
+        query = "SELECT number, row, played, p FROM waiting WHERE key = ? AND id = ?"
+        found: tuple[int, bytes, int, bytes] | None = self._files[part].execute(query, (key, id)).fetchone()
+        return found
+
+    def _count_waiting(self, part: int) -> None:
+        self._waiting[part] = self._files[part].execute("SELECT count(*) FROM waiting").fetchone()[0]
+
+    @staticmethod
+    def _forgotten(connection: sqlite3.Connection) -> int:
+        """The rows that were forgotten before their labels."""
+        found = connection.execute("SELECT value FROM meta WHERE name = 'forgotten'").fetchone()
+        return 0 if found is None else int(found[0])
 
     def _decide(self, key: str, part: int, number: int, x: Any) -> tuple[Any, tuple[Any, ...]]:
         model, _, _ = self._get(key, part)
@@ -415,7 +502,7 @@ class Partitions:
         """Whether the key has learnt or decided something."""
         if key in self._memory and self._memory[key][2]:
             return True
-        query = "SELECT 1 FROM models WHERE key = ? UNION SELECT 1 FROM events WHERE key = ? AND what != ?"
+        query = "SELECT 1 FROM models WHERE key = ? UNION SELECT 1 FROM events WHERE key = ? AND what < ?"
         return self._files[part].execute(query, (key, key, FEEDBACK)).fetchone() is not None
 
     def _get(self, key: str, part: int) -> tuple[Any, int, bool]:
@@ -435,8 +522,8 @@ class Partitions:
             model = self._kind.from_bytes(self._unpack(found[1]))
             self._loads += 1
         dirty = False
-        query = "SELECT number, what, row, told FROM events WHERE key = ? AND number > ? ORDER BY number"
-        for number, what, row, told in connection.execute(query, (key, last)):
+        query = "SELECT number, what, row, told FROM events WHERE key = ? AND number > ? AND what < ? ORDER BY number"
+        for number, what, row, told in connection.execute(query, (key, last, NOTHING)):
             if what == LEARN:
                 self._learn_row(model, np.frombuffer(row), told)
             elif what == DECIDE:
@@ -501,6 +588,7 @@ class Partitions:
             connection.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (self._writer,))
             connection.commit()
         self._files[part] = connection
+        self._count_waiting(part)
 
     @staticmethod
     def _next(connection: sqlite3.Connection) -> int:
