@@ -38,6 +38,12 @@ fn main(py: Python<'_>, args: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| noregret_cli::run(args))
 }
 
+/// Whether a comparison of the command line gives other results for another seed.
+#[pyfunction]
+fn depends_on_seed(args: Vec<std::ffi::OsString>) -> bool {
+    noregret_cli::depends_on_seed(args)
+}
+
 /// The compiled part of the package noregret.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -75,7 +81,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learner::explain::explain_table, module)?)?;
     module.add_function(wrap_pyfunction!(learner::explain::linear, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::check, module)?)?;
-    module.add_function(wrap_pyfunction!(learner::table::depends_on_seed, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::roles, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::classes_of, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate_log, module)?)?;
@@ -89,5 +94,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learner::divided::PyDivided>()?;
     module.add_function(wrap_pyfunction!(passes::sums, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(depends_on_seed, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
 }

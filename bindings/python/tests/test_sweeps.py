@@ -41,6 +41,28 @@ def test_a_sweep_is_the_command_lines_table(tmp_path):
     assert list(swept.frame()["error_rate"]) == sorted(one["error_rate"]["mean"] for one in swept.settings)
 
 
+SEEDED = {
+    "delays that are drawn": ("ogd", ["--delay", "geometric:5"], 3),
+    "delays that are not": ("ogd", ["--delay", "5"], 1),
+    "a least probability": ("confidit", ["--exploration-floor", "0.1"], 3),
+    "none": ("confidit", [], 1),
+    "a delay that is refused": ("ogd", ["--delay", "soon"], 0),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_options_by_which_a_run_depends_on_the_seed(name, tmp_path):
+    learner, options, count = SEEDED[name]
+    x, y = stream(200, 4, 3)
+    path = tmp_path / "rows.ndjson"
+    path.write_text("".join(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x.tolist(), y.tolist(), strict=True)))
+    swept = sweep(path, learner, seeds=3, options=["--label", "y", *options], engine=ENGINE)
+    assert len(swept.runs) == count and len(swept.failures) == (count == 0)
+    if count:
+        *runs, _ = noregret("compare", path, "--label", "y", "--learners", learner, *options, "--repeats", "3", "--json", "--quiet")
+        assert [(run["seed"], run["error_rate"]) for run in swept.runs] == [(run["seed"], run["error_rate"]) for run in runs]
+
+
 def test_a_run_that_fails_is_reported_beside_the_others():
     x, y = stream(50, 3, 3)
     swept = sweep((x, y), ["ogd", "aioli"], options=["--label", "y"], engine=LocalEngine(jobs=1))

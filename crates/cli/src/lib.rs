@@ -36,6 +36,8 @@ use clap::{CommandFactory, Parser};
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 use crate::note::note;
+use crate::pass::draws;
+use crate::sweep::candidates;
 
 /// Runs the command line with `args`, the program's name first, and returns its exit code: 0 done, 1 usage, 2
 /// data or I/O, or 128 and the number of the signal that ended it.
@@ -61,6 +63,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             failure.exit_code()
         }
     }
+}
+
+/// Whether `noregret compare` with `args`, the program's name first, gives other results for another seed;
+/// false where it refuses them.
+pub fn depends_on_seed(args: impl IntoIterator<Item = OsString>) -> bool {
+    let Ok(cli) = Cli::try_parse_from(args) else { return false };
+    let Command::Compare(args) = &cli.command else { return false };
+    let (delay, floor) = (args.stream.delay, args.stream.exploration_floor);
+    let candidates = candidates(&args.learners, &args.set).unwrap_or_default();
+    candidates.iter().any(|candidate| draws(delay, floor, candidate))
 }
 
 fn execute(command: &Command) -> Result<(), Failure> {

@@ -111,13 +111,14 @@ impl Run {
     }
 }
 
-/// Whether runs of `candidate` depend on the seed, with its settings.
-pub(crate) fn draws(plan: &StreamPlan, candidate: &Candidate) -> bool {
+/// Whether runs of `candidate` depend on the seed, with its settings, the delays of labels and the least
+/// probability of every label.
+pub(crate) fn draws(delay: Lateness, exploration_floor: f64, candidate: &Candidate) -> bool {
     let Candidate { entry, settings, .. } = candidate;
     let bandit = settings.is_bandit(entry);
     // The entry's forecast is that of full information; in their other mode, learners draw labels.
-    let labels = bandit && (entry.feedback == Feedback::Either || plan.exploration_floor > 0.0);
-    let delays = !matches!(plan.delay, Lateness::Fixed(_));
+    let labels = bandit && (entry.feedback == Feedback::Either || exploration_floor > 0.0);
+    let delays = !matches!(delay, Lateness::Fixed(_));
     labels || delays || entry.depends_on_seed(&settings.params).unwrap_or(false)
 }
 
@@ -128,7 +129,8 @@ pub(crate) fn run_all(
     measures: &[Measure],
 ) -> Result<Comparison, Failure> {
     let PassPlan { stream: plan, repeats, threads } = pass_plan;
-    let seeds = |candidate: &Candidate| if draws(plan, candidate) { *repeats } else { 1 };
+    let draws = |candidate: &Candidate| draws(plan.delay, plan.exploration_floor, candidate);
+    let seeds = |candidate: &Candidate| if draws(candidate) { *repeats } else { 1 };
     let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one)));
     if count > MOST_RUNS {
         return Err(Failure::usage(format!(
@@ -166,7 +168,7 @@ pub(crate) fn run_all(
         error @ PassError::Threads(..) => Failure::data(error),
     })?;
     let why = |candidate: &Candidate, seed: u64, error: RunError| {
-        let seed = match *repeats > 1 && draws(plan, candidate) {
+        let seed = match *repeats > 1 && draws(candidate) {
             true => format!("seed {seed}: "),
             false => String::new(),
         };

@@ -108,14 +108,6 @@ pub(crate) fn check(name: &str, params: &Bound<'_, PyDict>) -> PyResult<()> {
     Ok(check()?)
 }
 
-/// Whether the results of a learner with these parameters depend on the seed.
-#[pyfunction]
-pub(crate) fn depends_on_seed(name: &str, params: &Bound<'_, PyDict>) -> PyResult<bool> {
-    let params = values::from_python(params)?;
-    let depends = || -> Done<bool> { Ok(registry::find(name)?.depends_on_seed(&params)?) };
-    Ok(depends()?)
-}
-
 /// A learner for the rows of an array. Labels are indices into `names`.
 #[pyfunction]
 pub(crate) fn learner_for_array<'py>(

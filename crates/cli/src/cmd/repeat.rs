@@ -14,7 +14,7 @@ use crate::progress::Mode;
 /// Runs the learner once for each seed, and reports mean and standard deviation.
 pub(crate) fn repeat(plan: RepeatPlan) -> Result<(), Failure> {
     let RepeatPlan { candidate, pass } = plan;
-    if !draws(&pass.stream, &candidate) {
+    if !draws(pass.stream.delay, pass.stream.exploration_floor, &candidate) {
         return Err(Failure::usage(format!(
             "--repeats {}: {} is deterministic, so that every seed gives the same result",
             pass.repeats, candidate.entry.about.name

@@ -95,7 +95,7 @@ def sweep(
     parameters
         Values by name: `{"ogd.rate": [0.1, 1, 10]}` for one learner, `{"norm": [5, 10]}` for all. One value or a list.
     seeds
-        A number of seeds from 0, or the seeds. Deterministic learners run once.
+        A number of seeds from 0, or the seeds. Runs that depend on none, by learner, parameters and options, are made once.
     options
         Further options of the command line, such as `["--label", "species", "--scale", "unit"]`.
     engine
@@ -124,7 +124,8 @@ def sweep(
     name, content = _content(data)
     shared = engine.broadcast(content)
     for learner, values in combinations:
-        for seed in first_seeds if _core.depends_on_seed(learner, values) else first_seeds[:1]:
+        words = ["noregret", *_words(name, learner, values, first_seeds[0], options)]
+        for seed in first_seeds if _core.depends_on_seed(words) else first_seeds[:1]:
             jobs.append((learner, values, seed))
             calls.append((shared, name, learner, values, seed, list(options)))
     runs: list[dict[str, Any] | None] = [None] * len(jobs)
@@ -218,15 +219,20 @@ def _run(
     """One run, as a process of the command line, which reads a file that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="noregret-sweep-") as folder:
         (Path(folder) / name).write_bytes(content.data)
-        words = ["compare", "--learners", learner, "--seed", str(seed)]
-        for key, value in values.items():
-            words += ["--set", f"{learner}.{key}={_word(value)}"]
-        words += ["--threads", "1", "--json", "--quiet", *options, "--", name]
+        words = _words(name, learner, values, seed, options)
         done = subprocess.run([sys.executable, "-m", "noregret", *words], capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode != 0:
         # Remarks on the columns come before the failure.
         raise ValueError(done.stderr.strip().rpartition("noregret: ")[2].removeprefix("error: "))
     return dict(next(line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "run"))
+
+
+def _words(name: str, learner: str, values: Values, seed: int, options: Sequence[str]) -> list[str]:
+    """The command of one run, on the file `name`."""
+    words = ["compare", "--learners", learner, "--seed", str(seed)]
+    for key, value in values.items():
+        words += ["--set", f"{learner}.{key}={_word(value)}"]
+    return [*words, "--threads", "1", "--json", "--quiet", *options, "--", name]
 
 
 def _word(value: Any) -> str:
