@@ -1,5 +1,6 @@
 """What becomes of a batch of keyed learners: a table of all that may happen to it, each line tried."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -196,6 +197,90 @@ def test_a_batch_that_a_crash_has_halved_is_completed_under_its_number(tmp_path)
         holds(keyed, [B, A])
 
 
+def test_a_batch_that_a_crash_has_halved_without_a_number_is_learnt_twice_in_part(tmp_path):
+    here, unnumbered = os.path.dirname(__file__), KILLED.replace("(t.A, 2)", "(t.A, None)")
+    killed = subprocess.run([sys.executable, "-c", unnumbered, str(tmp_path)], cwd=here, capture_output=True, text=True, timeout=300)
+    assert killed.returncode == 9, killed.stderr
+    with make(tmp_path, actors=3, partitions=PARTITIONS) as keyed:
+        before = rounds(keyed)
+        assert 20 < before < 40
+        send(keyed, (A, None))
+        assert rounds(keyed) == before + 20
+
+
+def rounds(keyed):
+    """The rows that all keys have learnt."""
+    return sum(one.rounds for one in known(keyed).values())
+
+
+def known(keyed):
+    """The learners that are there."""
+    found = {}
+    for key in {*A[0], *B[0], *C[0]}:
+        with contextlib.suppress(KeyError):
+            found[key] = keyed.get(key)
+    return found
+
+
+# The same for the decisions of bandits and their feedback: what happens, in order, and what becomes of the last step.
+RIGHT, WRONG_ONES = [True] * 20, [False] * 20
+DECISIONS = {
+    "a new number": ([("decide", A, 1), ("decide", B, 2)], LEARNT),
+    "decisions for a repeated batch": ([("decide", A, 1), ("decide", A, 1)], AGAIN),
+    "decisions for a repeated batch after feedback": ([("decide", A, 1), ("feedback", RIGHT, 2), ("decide", A, 1)], AGAIN),
+    "decisions for a repeated batch after a start": ([("decide", A, 1), OPEN, ("decide", A, 1)], AGAIN),
+    "decisions for a repeated batch after a checkpoint": ([("decide", A, 1), CHECKPOINT, ("decide", A, 1)], AGAIN),
+    "decisions for other rows under a number": ([("decide", A, 1), ("decide", C, 1)], OTHER),
+    "feedback": ([("decide", A, 1), ("feedback", RIGHT, 2)], LEARNT),
+    "feedback under the number of its decisions": ([("decide", A, 1), ("feedback", RIGHT, 1)], LEARNT),
+    "repeated feedback": ([("decide", A, 1), ("feedback", RIGHT, 2), ("feedback", RIGHT, 2)], AGAIN),
+    "repeated feedback after a start": ([("decide", A, 1), ("feedback", RIGHT, 2), OPEN, ("feedback", RIGHT, 2)], AGAIN),
+    "other feedback under its number": ([("decide", A, 1), ("feedback", RIGHT, 2), ("feedback", WRONG_ONES, 2)], OTHER),
+    "feedback that comes again": ([("decide", A, 1), ("feedback", RIGHT, None), ("feedback", WRONG_ONES, None)], "nothing"),
+    "feedback under an earlier number": ([("decide", A, 1), ("decide", B, 2), ("feedback", RIGHT, 1)], OVERTAKEN),
+}
+
+
+@pytest.mark.parametrize("actors", [1, 3])
+@pytest.mark.parametrize("name", DECISIONS)
+def test_outcomes_of_decisions(name, actors, tmp_path):
+    (*before, last), outcome = DECISIONS[name]
+
+    def begin():
+        return KeyedBandits(tmp_path, "soba", features=3, labels=["no", "yes"], exploration=0.2, actors=actors, partitions=PARTITIONS)
+
+    keyed, answers, ids = begin(), {}, []
+
+    def step(what, given, number):
+        if what == "decide":
+            return keyed.decide(given[0], given[1], batch=number)
+        return keyed.feedback(A[0], ids, given, batch=number)
+
+    def models():
+        return {key: one._core.to_bytes() for key, one in known(keyed).items()}
+
+    for one in before:
+        if one == OPEN:
+            keyed.close()
+            keyed = begin()
+        elif one == CHECKPOINT:
+            keyed.checkpoint()
+        else:
+            answers[str(one)] = step(*one)
+            ids = ids or [id for _, _, id in answers[str(one)]]
+    earlier = models()
+    if outcome in (OTHER, OVERTAKEN):
+        with pytest.raises(ValueError, match=outcome):
+            step(*last)
+    else:
+        answer = step(*last)
+        assert outcome != AGAIN or answer == answers[str(last)]
+        assert outcome != "nothing" or answer == [False] * 20
+        assert outcome != LEARNT or last[0] == "decide" or all(answer)
+    assert (models() == earlier) == (outcome != LEARNT)
+    keyed.close()
+
+
 def test_a_second_program_is_refused(tmp_path):
     with make(tmp_path, actors=2, partitions=PARTITIONS) as keyed:
         send(keyed, (A, 1))
@@ -204,3 +289,21 @@ def test_a_second_program_is_refused(tmp_path):
         assert told.returncode == 1 and "is open already, by this or another process" in told.stderr
         send(keyed, (B, 2))
         holds(keyed, [A, B])
+
+
+def test_a_writer_that_takes_over_answers_the_batches_of_the_first(tmp_path):
+    first = make(tmp_path, actors=2, partitions=PARTITIONS)
+    told = send(first, (A, 1))
+    first._lease.close()  # As where files are not locked.
+    with make(tmp_path, actors=3, partitions=PARTITIONS) as second:
+        for late in ((A, 1), (B, 2), (B, None)):
+            with pytest.raises(RuntimeError, match="was opened by another writer since: open it again to go on"):
+                send(first, late)
+        with pytest.raises(RuntimeError, match="was opened by another writer since"):
+            first.checkpoint()
+        again = send(second, (A, 1))
+        assert again.played == told.played and np.array_equal(again.losses, told.losses)
+        with pytest.raises(ValueError, match=OTHER):
+            send(second, (B, 1))
+        send(second, (B, 2))
+        holds(second, [A, B])
