@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use noregret::algorithm::{AnyModel, Model};
 use noregret::example::Features;
 use noregret::facts::RunFacts;
+use noregret::guarantee::Void;
 use noregret::learner::Feedback;
 use noregret::merge::Merge;
 use noregret::model::Archive;
@@ -413,11 +414,11 @@ impl Learner {
     fn regret_bound(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.inner.read(py, |inner| {
             let about = inner.learner.about();
-            let none = |why: String| Failure::Value(format!("{} has no bound: {why}", about.name));
+            let none = |why: Void| Failure::Value(format!("{} has no bound: {why}", about.name));
             let Some(guarantee) = inner.facts.guarantee(&inner.learner) else {
-                return Err(none(about.guarantee.to_owned()));
+                return Err(none(about.guarantee.into()));
             };
-            let mistakes = || "its theorem is about mistakes, and depends on the comparator".to_owned();
+            let mistakes = || Void::from("its theorem is about mistakes, and depends on the comparator");
             guarantee.regret_bound().ok_or_else(mistakes).flatten().map_err(none)
         })??)
     }

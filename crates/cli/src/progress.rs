@@ -192,7 +192,7 @@ impl Progress {
                 let rows_per_second = self.rows as f64 / seconds;
                 let (certificate, no_certificate_because) = match certificate.filter(|_| self.certificates) {
                     Some(Ok(value)) => (Some(value), None),
-                    Some(Err(why)) => (None, Some(why)),
+                    Some(Err(why)) => (None, Some(why.to_string())),
                     None => (None, None),
                 };
                 let line = ProgressLine {

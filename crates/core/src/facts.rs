@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::example::{Features, Target, Truth};
-use crate::guarantee::{Guarantee, Promise, is_beyond, were};
+use crate::guarantee::{Guarantee, Promise, Void, is_beyond, were};
 use crate::learner::{BanditLearner, OnlineLearner};
 use crate::problem::Problem;
+
+const WEIGHTED: &str = "rounds had importance weights";
 
 /// The rounds over which the regret is measured, with the events that void theorems. Certificates
 /// and bounds must be obtained from here, so that they are only shown when they hold.
@@ -83,31 +85,29 @@ impl RunFacts {
 
     /// Why the theorem does not apply to the rounds, if it does not, for a learner that has learnt
     /// `learnt` rounds in total.
-    fn void(&self, learnt: u64) -> Option<String> {
+    fn void(&self, learnt: u64) -> Option<Void> {
         let known = learnt.saturating_sub(self.earlier);
-        if self.earlier > 0 {
+        let why = if self.earlier > 0 {
             let were = were(self.earlier, "round");
-            Some(format!("{were} learnt before this run, and the comparison is about this run alone"))
+            format!("{were} learnt before this run, and the comparison is about this run alone")
         } else if self.late > 0 {
             let labels = if self.late == 1 { "label" } else { "labels" };
-            Some(format!("{} {labels} came late, after later rows had been predicted", self.late))
+            format!("{} {labels} came late, after later rows had been predicted", self.late)
         } else if known < self.rounds {
             let rounds = self.rounds - known;
-            Some(format!(
-                "the labels of {rounds} round{} have not come yet",
-                if rounds == 1 { "" } else { "s" }
-            ))
+            format!("the labels of {rounds} round{} have not come yet", if rounds == 1 { "" } else { "s" })
         } else if known > self.rounds {
-            Some(format!("{} learnt of which nothing is known", were(known - self.rounds, "round")))
+            format!("{} learnt of which nothing is known", were(known - self.rounds, "round"))
         } else if self.floor > 0.0 {
-            Some(format!("labels were drawn with an exploration floor of {}", self.floor))
+            format!("labels were drawn with an exploration floor of {}", self.floor)
         } else if self.beyond_radius > 0 {
-            Some(format!("{} beyond the learner's radius", were(self.beyond_radius, "row")))
+            format!("{} beyond the learner's radius", were(self.beyond_radius, "row"))
         } else if self.merged_scalings {
-            Some("it was merged of models that had scaled their rows differently".to_owned())
+            return Some("it was merged of models that had scaled their rows differently".into());
         } else {
-            None
-        }
+            return None;
+        };
+        Some(why.into())
     }
 
     /// The certificate of `learner` for these rounds, if it computes one, with a margin for rounding errors
@@ -121,9 +121,7 @@ impl RunFacts {
         let certificate = learner.certificate()?;
         let sound = certificate.and_then(|value| match learner.certificate_terms() {
             None => Ok(value),
-            Some(terms) if self.weighted > 0 && !terms.weights => {
-                Err("rounds had importance weights".to_owned())
-            }
+            Some(terms) if self.weighted > 0 && !terms.weights => Err(WEIGHTED.into()),
             Some(terms) => {
                 let radius = learner.problem().radius.unwrap_or(1.0);
                 let most = self.rounds as f64 * radius * radius;
@@ -150,9 +148,8 @@ impl RunFacts {
         Some(self.void(learner.rounds()).map_or(bound, Err))
     }
 
-    /// The guarantee without its bound, if the rounds do not satisfy the theorem's assumptions.
-    fn applied<'a>(&self, guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
-        let weighted = || (self.weighted > 0).then(|| "rounds had importance weights".to_owned());
+    /// The guarantee without its bounds, if the rounds do not satisfy the theorem's assumptions.
+    fn applied<'a>(&self, mut guarantee: Guarantee<'a>, learnt: u64) -> Guarantee<'a> {
         let facts = match guarantee {
             // They are about forecasts, whatever the rows.
             Guarantee::AdaptiveRegret { .. } | Guarantee::ExpertMistakes { .. } => {
@@ -160,38 +157,16 @@ impl RunFacts {
             }
             _ => self.clone(),
         };
+        let weighted = || (self.weighted > 0).then_some(WEIGHTED.into());
         let large = || match guarantee {
             Guarantee::SquaredRegret { target_bound: Some(most), .. } if self.largest_target > most => {
-                Some(format!("a target of {} was beyond target_bound = {most}", self.largest_target))
+                Some(format!("a target of {} was beyond target_bound = {most}", self.largest_target).into())
             }
             _ => None,
         };
-        let Some(why) = facts.void(learnt).or_else(weighted).or_else(large) else { return guarantee };
-        match guarantee {
-            Guarantee::Regret { ball, norm, bound } => {
-                Guarantee::Regret { ball, norm, bound: bound.and(Err(why)) }
-            }
-            Guarantee::SquaredRegret { norm, target_bound, bound } => {
-                Guarantee::SquaredRegret { norm, target_bound, bound: bound.and(Err(why)) }
-            }
-            Guarantee::IntervalRegret { ball, norm, bound, every } => Guarantee::IntervalRegret {
-                ball,
-                norm,
-                bound: bound.and(Err(why.clone())),
-                every: every.and(Err(why)),
-            },
-            Guarantee::PolicyRegret { bound } => Guarantee::PolicyRegret { bound: bound.and(Err(why)) },
-            Guarantee::AdaptiveRegret { bound, total } => {
-                Guarantee::AdaptiveRegret { bound: bound.and(Err(why.clone())), total: total.and(Err(why)) }
-            }
-            Guarantee::ExpertMistakes { expert, beyond, bound } => {
-                Guarantee::ExpertMistakes { expert, beyond, bound: bound.and(Err(why)) }
-            }
-            Guarantee::Mistakes { norm, bound, drawn } => Guarantee::Mistakes {
-                norm,
-                bound: bound.and(Err(why.clone())),
-                drawn: drawn.map(|drawn| drawn.and(Err(why))),
-            },
+        if let Some(why) = facts.void(learnt).or_else(weighted).or_else(large) {
+            guarantee.withdraw(&why);
         }
+        guarantee
     }
 }

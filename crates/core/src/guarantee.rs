@@ -1,5 +1,7 @@
 //! Guarantees: a learner's theorem, evaluated for the rounds that it has learnt.
 
+use std::borrow::Cow;
+
 pub use crate::bounds::Ball;
 use crate::bounds::Setting;
 use crate::problem::Problem;
@@ -7,9 +9,25 @@ use crate::problem::Problem;
 /// The probability with which a bound that holds with high probability may fail.
 pub const MISS: f64 = 0.05;
 
-/// A bound, a number or [`MistakeBound`], or the reason for its absence, as part of a sentence: "the
-/// curvature is larger than any valid one".
-pub type Promise<Bound = f64> = Result<Bound, String>;
+/// A bound, a number or [`MistakeBound`], or why there is none.
+pub type Promise<Bound = f64> = Result<Bound, Void>;
+
+/// Why a theorem promises nothing, as part of a sentence: "the curvature is larger than any valid one".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Void(Cow<'static, str>);
+
+impl From<&'static str> for Void {
+    fn from(why: &'static str) -> Self {
+        Self(why.into())
+    }
+}
+
+impl From<String> for Void {
+    fn from(why: String) -> Self {
+        Self(why.into())
+    }
+}
 
 /// What bounds the rounding errors of a certificate (theory: second-order 5.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +57,8 @@ impl Terms {
         Err(format!(
             "rounding errors may be as large as what is left of its terms: beside the rows, the regularization {:e} is too small",
             self.regularization
-        ))
+        )
+        .into())
     }
 }
 
@@ -138,6 +157,32 @@ impl Guarantee<'_> {
             Guarantee::Mistakes { .. } | Guarantee::ExpertMistakes { .. } => None,
         }
     }
+
+    /// Replaces every bound by `why` there is none.
+    pub(crate) fn withdraw(&mut self, why: &Void) {
+        match self {
+            Guarantee::Regret { bound, .. }
+            | Guarantee::SquaredRegret { bound, .. }
+            | Guarantee::ExpertMistakes { bound, .. }
+            | Guarantee::PolicyRegret { bound } => withdraw(bound, why),
+            Guarantee::IntervalRegret { bound, every: other, .. }
+            | Guarantee::AdaptiveRegret { bound, total: other } => {
+                withdraw(bound, why);
+                withdraw(other, why);
+            }
+            Guarantee::Mistakes { bound, drawn, .. } => {
+                withdraw(bound, why);
+                drawn.iter_mut().for_each(|drawn| withdraw(drawn, why));
+            }
+        }
+    }
+}
+
+/// Replaces a bound by `why` there is none.
+fn withdraw<Bound>(promise: &mut Promise<Bound>, why: &Void) {
+    if promise.is_ok() {
+        *promise = Err(why.clone());
+    }
 }
 
 /// The bound on mistakes against a given predictor.
@@ -175,8 +220,8 @@ pub(crate) fn reference_norm(problem: &Problem) -> f64 {
 }
 
 /// `bound` if `holds`, else `why` it does not apply.
-pub(crate) fn provided(holds: bool, why: &str, bound: impl FnOnce() -> f64) -> Promise {
-    if holds { Ok(bound()) } else { Err(why.to_owned()) }
+pub(crate) fn provided(holds: bool, why: &'static str, bound: impl FnOnce() -> f64) -> Promise {
+    if holds { Ok(bound()) } else { Err(why.into()) }
 }
 
 /// `promise` if `curvature` is at most `largest`, the largest value for which surrogates are lower bounds of
@@ -187,7 +232,8 @@ pub(crate) fn curved(curvature: f64, largest: f64, promise: impl FnOnce() -> Pro
     } else {
         Err(format!(
             "the curvature {curvature:.4} is larger than any valid one: at most {largest:.4} was needed"
-        ))
+        )
+        .into())
     }
 }
 

@@ -137,9 +137,9 @@ impl BanditLearner for Banditron {
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound: Promise<MistakeBound<'_>> = match self.problem.radius {
-            None => Err("the largest norm of a row is not known".to_owned()),
+            None => Err("the largest norm of a row is not known".into()),
             Some(_) if !(self.exploration > 0.0 && self.exploration <= 0.5) => {
-                Err(format!("exploration is {}; the theorem needs it in (0, 1/2]", self.exploration))
+                Err(format!("exploration is {}; the theorem needs it in (0, 1/2]", self.exploration).into())
             }
             Some(_) => Ok(Box::new(|u| {
                 let setting = setting(&self.problem, u.norm, self.rounds);

@@ -192,7 +192,7 @@ impl<R: GapRule> BanditLearner for GapLearner<R> {
     /// Equation (3) of the algorithms, unless the schedule has no theorem.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = match self.oracle.schedule() {
-            Schedule::Root => Err("schedule = root has no theorem".to_owned()),
+            Schedule::Root => Err("schedule = root has no theorem".into()),
             Schedule::Certificate | Schedule::Printed => {
                 self.oracle.bound().map(|regret| self.rule.bound(self.gamma, regret, MISS))
             }

@@ -126,7 +126,7 @@ impl<L: Loss> BanditGaptron<L> {
         let (Exploration::Rate(exploration), Some(radius), Some(rate)) =
             (self.exploration, self.radius, self.rate)
         else {
-            return Err("it needs a constant exploration and rate".to_owned());
+            return Err("it needs a constant exploration and rate".into());
         };
         let k = self.problem.classes;
         let largest = L::SURROGATE.bandit_rate(k, radius, self.norm, exploration);
@@ -134,7 +134,8 @@ impl<L: Loss> BanditGaptron<L> {
             return Err(format!(
                 "it needs a rate that is smaller than that of the bound on expectations, {largest:.3e}, best a quarter: rate = {:.3e}",
                 0.25 * largest
-            ));
+            )
+            .into());
         }
         let slope = L::SURROGATE.full_information_rate(k, radius) * L::SURROGATE.steepest() * radius;
         let rates = bounds::GaptronRates { rate, largest, exploration, slope };
@@ -290,14 +291,14 @@ impl<L: Loss> BanditLearner for BanditGaptron<L> {
                     L::total(u) + bounds::gaptron(&setting, rate, gamma)
                 }))
             }
-            (Exploration::Rate(_), Some(_), Some(_)) => {
-                Err("the rate is larger than the theorem's".to_owned())
-            }
+            (Exploration::Rate(_), Some(_), Some(_)) => Err("the rate is larger than the theorem's".into()),
             (_, _, None) => Ok(Box::new(move |u| {
                 L::total(u) + bounds::gaptron_any_horizon(k, self.norm, self.falling_rate, self.explored)
             })),
-            _ => Err("it needs the default rate where exploration is adaptive or the radius is not known"
-                .to_owned()),
+            _ => {
+                Err("it needs the default rate where exploration is adaptive or the radius is not known"
+                    .into())
+            }
         };
         Some(Guarantee::Mistakes { norm, bound, drawn: Some(self.drawn()) })
     }

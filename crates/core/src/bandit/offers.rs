@@ -77,7 +77,9 @@ use crate::{param_words, params};
 
 use super::auto::members_of_one;
 use super::gaps::{GapRule as _, Setting};
-use super::oracle::{LEAST_REGRET, PREFIX, Schedule, forecaster, is_auto, made, regret_bound};
+use super::oracle::{
+    LEAST_REGRET, PREFIX, Schedule, forecaster, is_auto, made, no_valid_bound, regret_bound,
+};
 use super::scales::Scales;
 use super::squarecb::SquareRule;
 pub use row::{Offer, OfferRow, OfferedLabel, key};
@@ -424,10 +426,10 @@ impl BanditLearner for Offers {
         let bound = if self.beyond_radius > 0 {
             let rows = were(self.beyond_radius, "label");
             let radius = self.radius.unwrap_or(1.0);
-            Err(format!("{rows} played with columns beyond the oracle's radius {radius:.4}"))
+            Err(format!("{rows} played with columns beyond the oracle's radius {radius:.4}").into())
         } else {
-            let why = || format!("the oracle {} has no valid bound on its regret", self.model.about().name);
-            let regret = regret_bound(self.model.as_ref(), self.radius).ok_or_else(why);
+            let regret = regret_bound(self.model.as_ref(), self.radius)
+                .ok_or_else(|| no_valid_bound(self.model.about().name));
             regret.map(|regret| rule.bound(*gamma, regret, MISS)) // eq. (3)
         };
         Some(Guarantee::PolicyRegret { bound })

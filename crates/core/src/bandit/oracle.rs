@@ -15,7 +15,7 @@ use crate::example::{Features, Target};
 use crate::experts::auto::{Auto, AutoParams};
 use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
-use crate::guarantee::Promise;
+use crate::guarantee::{Promise, Void};
 use crate::learner::{Classes, Feedback};
 use crate::param::prior::Prior;
 use crate::param::{ParamError, ParamValue as _, Params as _, Values};
@@ -207,6 +207,11 @@ pub(super) fn regret_bound(model: &dyn Model, radius: Option<f64>) -> Option<f64
     closed.into_iter().chain(certificate).reduce(f64::min)
 }
 
+/// Why there is no bound if the oracle `name` has none.
+pub(super) fn no_valid_bound(name: &str) -> Void {
+    format!("the oracle {name} has no valid bound on its regret").into()
+}
+
 /// The number of entries of $\phi(x, a)$ for $K$ labels and $d$ features.
 fn joint_features(classes: usize, features: usize) -> usize {
     features.saturating_mul(classes.saturating_add(1))
@@ -375,8 +380,7 @@ impl Oracle {
     pub(super) fn bound(&self) -> Promise {
         let bound = |model: &dyn Model| regret_bound(model, model.problem().radius);
         let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
-        let why = || format!("the oracle {} has no valid bound on its regret", self.name());
-        bounds.map(|bounds| bounds.iter().sum()).ok_or_else(why)
+        bounds.map(|bounds| bounds.iter().sum()).ok_or_else(|| no_valid_bound(self.name()))
     }
 
     /// Writes the forecast rewards of all labels to `rewards` and their log-odds to `scores`.

@@ -122,10 +122,8 @@ impl BanditReduction {
         let expected = self.exploration * self.rounds as f64 / self.problem().classes as f64;
         let learnt = self.base.rounds() as f64;
         if learnt <= 1.0 && learnt < expected {
-            return Err(format!(
-                "{} has learnt {learnt} rounds: at least 2 are needed",
-                self.base.about().name
-            ));
+            let base = self.base.about().name;
+            return Err(format!("{base} has learnt {learnt} rounds: at least 2 are needed").into());
         }
         Ok(if learnt < expected { bound * (expected - 1.0) / (learnt - 1.0) } else { bound })
     }
@@ -264,13 +262,13 @@ impl BanditLearner for BanditReduction {
             }
             Some(_) => (
                 f64::NAN,
-                Err(format!("{base}, the base learner, competes with others than linear predictors")),
+                Err(format!("{base}, the base learner, competes with others than linear predictors").into()),
             ),
-            None => (f64::NAN, Err(format!("{base}, the base learner, has no theorem"))),
+            None => (f64::NAN, Err(format!("{base}, the base learner, has no theorem").into())),
         };
         let norm = if norm.is_finite() { norm } else { reference_norm(self.problem()) };
         let bound: Promise<MistakeBound<'_>> = match bound {
-            _ if self.exploration == 0.0 => Err("exploration is 0".to_owned()),
+            _ if self.exploration == 0.0 => Err("exploration is 0".into()),
             Err(why) => Err(why),
             Ok(regret) => self.expected_regret(regret).map(|regret| -> MistakeBound<'_> {
                 Box::new(move |u| {

@@ -274,9 +274,9 @@ impl<M: Metric> BanditLearner for Soba<M> {
         }
         let bound: Promise<MistakeBound<'_>> = match self.exploration {
             _ if self.parts > 1 => {
-                Err("models were merged, and the theorem's closed form is about one learner".to_owned())
+                Err("models were merged, and the theorem's closed form is about one learner".into())
             }
-            Exploration::Rate(0.0) => Err("exploration is 0".to_owned()),
+            Exploration::Rate(0.0) => Err("exploration is 0".into()),
             exploration => Ok(Box::new(move |u| {
                 let (a, setting) = (self.regularization, setting(&self.problem, u.norm, self.rounds));
                 let eta = bounds::second_order_perceptron_eta(u.largest_row, self.radius);

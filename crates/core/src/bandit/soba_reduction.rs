@@ -212,7 +212,7 @@ impl BanditLearner for SobaReduction {
                 losses + bounds::soba_reduction(&setting, self.loss_eta, self.exploration)
             }))
         } else {
-            Err("loss_eta, ons_rate or ons_regularization are not the theorem's".to_owned())
+            Err("loss_eta, ons_rate or ons_regularization are not the theorem's".into())
         };
         Some(Guarantee::Mistakes { norm: norm.min(reference_norm(&self.problem)), bound, drawn: None })
     }

@@ -273,7 +273,7 @@ impl BanditLearner for SobaSketch {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound = Err("what the sketch discards is known only as it occurs".to_owned());
+        let bound = Err("what the sketch discards is known only as it occurs".into());
         Some(Guarantee::Mistakes { norm: reference_norm(self.problem()), bound, drawn: None })
     }
 }

@@ -71,7 +71,8 @@ impl AdaHedgeAbstain {
     /// If `cost` is above 1/2.
     pub fn guarantee(&self, cost: f64) -> Promise {
         if cost > 0.5 {
-            return Err(format!("abstaining cost up to {cost}: the theorem needs costs of at most 1/2"));
+            let why = format!("abstaining cost up to {cost}: the theorem needs costs of at most 1/2");
+            return Err(why.into());
         }
         Ok(bounds::abstention(self.hedge.weights().len(), self.hedge.variance(), cost))
     }

@@ -301,9 +301,9 @@ impl OnlineLearner for Aggregating {
                     "the nodes of the quadrature are too far from each other: they imply a regret of at most {nodes:.1} only; more `nodes` are needed, or a smaller `norm`"
                 )
             };
-            if nodes <= bound { Ok(bound) } else { Err(why()) }
+            if nodes <= bound { Ok(bound) } else { Err(why().into()) }
         } else {
-            Err("it needs smoothing = 0".to_owned())
+            Err("it needs smoothing = 0".into())
         };
         Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound })
     }

@@ -170,7 +170,10 @@ impl ConditionalLogit {
         let largest = curvature::tight(curvature::log_odds(spread, self.classes()));
         curved(gamma, largest, || match self.beyond_radius {
             0 => promise(),
-            rows => Err(format!("{} with blocks beyond the learner's radius {radius:.4}", were(rows, "row"))),
+            rows => {
+                let rows = were(rows, "row");
+                Err(format!("{rows} with blocks beyond the learner's radius {radius:.4}").into())
+            }
         })
     }
 
@@ -346,7 +349,7 @@ impl OnlineLearner for ConditionalLogit {
         let Resolved { norm, radius, regularization, gamma } = self.resolved;
         let bound = self.promised(|| {
             if regularization < 2.0 * gamma * radius * radius {
-                return Err("regularization is below 2 curvature * radius^2".to_owned());
+                return Err("regularization is below 2 curvature * radius^2".into());
             }
             let setting = setting(&self.problem, norm, self.rounds);
             let setting = bounds::Setting { features: self.width, radius, ..setting };

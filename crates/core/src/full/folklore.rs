@@ -368,10 +368,10 @@ impl Surrogate for FolkloreSurrogate {
         let bound = curved(gamma, learner.surrogate.largest_gamma(), || {
             learner.closed_form(norm, |setting| {
                 if !learner.surrogate.linear_term && setting.classes > 2 {
-                    return Err("it needs linear_term = true".to_owned());
+                    return Err("it needs linear_term = true".into());
                 }
                 if regularization < gamma * radius * radius {
-                    return Err("regularization is below curvature * radius^2".to_owned());
+                    return Err("regularization is below curvature * radius^2".into());
                 }
                 Ok(bounds::folklore(setting, regularization, gamma))
             })

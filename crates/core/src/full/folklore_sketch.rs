@@ -300,7 +300,7 @@ impl OnlineLearner for FolkloreSketch {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound = Err("what the sketch discards is known only as it occurs".to_owned());
+        let bound = Err("what the sketch discards is known only as it occurs".into());
         Some(Guarantee::Regret { ball: Some(Ball::Rows), norm: self.resolved.norm, bound })
     }
 
@@ -309,8 +309,7 @@ impl OnlineLearner for FolkloreSketch {
         let Resolved { norm, radius, regularization, gamma } = self.resolved;
         let k = self.problem.classes;
         if self.eigenvalue == Eigenvalue::Mean && k > 2 {
-            let why = "with three or more classes it needs eigenvalue = least";
-            return Some(Err(why.to_owned()));
+            return Some(Err("with three or more classes it needs eigenvalue = least".into()));
         }
         let largest = curvature::tight(curvature::log_odds(curvature::rows_spread(norm, radius), k));
         Some(curved(gamma, largest, || {

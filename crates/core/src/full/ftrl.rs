@@ -305,7 +305,7 @@ impl OnlineLearner for Ftrl {
         let norm = reference_norm(&self.problem);
         let bound = match self.problem.radius {
             Some(_) => Ok(bounds::ftrl(&setting(&self.problem, norm, self.rounds), self.regularization)),
-            None => Err("the largest norm of a row is not known".to_owned()),
+            None => Err("the largest norm of a row is not known".into()),
         };
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }

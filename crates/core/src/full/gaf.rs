@@ -287,7 +287,7 @@ impl MixableLoss for LogisticLoss {
                 let Some(samples) = loss.samples else { return Ok(bound) };
                 // Samples come in antithetic pairs.
                 let sampling = bounds::gaf_sampling(setting, smoothing, (samples / 2) as f64, DELTA);
-                let few = || format!("{samples} samples are too few for it");
+                let few = || format!("{samples} samples are too few for it").into();
                 sampling.map(|sampling| bound + sampling).ok_or_else(few)
             })
         });

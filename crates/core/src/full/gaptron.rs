@@ -256,7 +256,7 @@ impl<L: Loss> OnlineLearner for Gaptron<L> {
         let norm = reference_norm(&self.problem).min(self.norm);
         let largest = L::SURROGATE.full_information_rate(self.problem.classes, self.radius);
         if self.rate > largest * (1.0 + 1e-12) {
-            let why = || "the rate is larger than the theorem's".to_owned();
+            let why = || "the rate is larger than the theorem's".into();
             return Some(Guarantee::Mistakes { norm, bound: Err(why()), drawn: Some(Err(why())) });
         }
         let expected = move |u: &Reference<'_>| {

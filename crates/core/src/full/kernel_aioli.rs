@@ -207,16 +207,19 @@ impl KernelAioli {
     /// Returns `promise`, provided that surrogates are lower bounds of the losses and every round was learnt.
     fn promised(&self, promise: impl FnOnce() -> Promise) -> Promise {
         let AioliSurrogate { radius, kappa, .. } = self.surrogate;
-        curved(kappa, self.surrogate.largest_kappa(), || match (self.dropped, self.beyond_radius) {
-            (0, 0) => promise(),
-            (0, rows) => Err(format!(
-                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
-                were(rows, "row")
-            )),
-            (dropped, _) => Err(format!(
-                "{} not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit",
-                were(dropped, "round")
-            )),
+        curved(kappa, self.surrogate.largest_kappa(), || {
+            let why = match (self.dropped, self.beyond_radius) {
+                (0, 0) => return promise(),
+                (0, rows) => format!(
+                    "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
+                    were(rows, "row")
+                ),
+                (dropped, _) => format!(
+                    "{} not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit",
+                    were(dropped, "round")
+                ),
+            };
+            Err(why.into())
         })
     }
 
@@ -372,7 +375,7 @@ impl OnlineLearner for KernelAioli {
         let AioliSurrogate { norm, regularization, kappa, improper_weight, .. } = self.surrogate;
         let bound = self.promised(|| {
             if self.parts > 1 {
-                return Err(merge::NO_CLOSED_FORM.to_owned());
+                return Err(merge::NO_CLOSED_FORM.into());
             }
             provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
                 let setting = setting(&self.problem, norm, self.rounds);

@@ -155,10 +155,11 @@ impl KernelAioliLandmarks {
         let AioliSurrogate { radius, kappa, .. } = self.aioli.surrogate;
         curved(kappa, self.aioli.surrogate.largest_kappa(), || match self.beyond_radius {
             0 => promise(),
-            rows => Err(format!(
-                "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
-                were(rows, "row")
-            )),
+            rows => {
+                let rows = were(rows, "row");
+                let about = "which is about sqrt(k(x, x))";
+                Err(format!("{rows} beyond the learner's radius {radius:.4}, {about}").into())
+            }
         })
     }
 }

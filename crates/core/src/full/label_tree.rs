@@ -248,8 +248,11 @@ impl LabelTree {
         for node in &self.nodes {
             match promise(node.learner.as_ref()) {
                 Some(Ok(bound)) => sum += bound,
-                Some(Err(why)) => return Err(format!("of a node, {why}")),
-                None => return Err(format!("{}, the learner of its nodes, has none", self.entry.about.name)),
+                Some(Err(why)) => return Err(format!("of a node, {why}").into()),
+                None => {
+                    let name = self.entry.about.name;
+                    return Err(format!("{name}, the learner of its nodes, has none").into());
+                }
             }
         }
         Ok(sum)

@@ -320,7 +320,7 @@ impl OnlineLearner for OnsSketch {
     }
 
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound = Err("what the sketch discards is known only as it occurs".to_owned());
+        let bound = Err("what the sketch discards is known only as it occurs".into());
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm: self.resolved.norm, bound })
     }
 

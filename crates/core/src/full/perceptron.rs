@@ -127,7 +127,7 @@ impl OnlineLearner for Perceptron {
                 };
                 POWERS.into_iter().map(of_power).fold(f64::INFINITY, f64::min)
             })),
-            None => Err("the largest norm of a row is not known".to_owned()),
+            None => Err("the largest norm of a row is not known".into()),
         };
         Some(Guarantee::Mistakes { norm: reference_norm(&self.problem), bound, drawn: None })
     }

@@ -205,7 +205,7 @@ impl<S: Surrogate> SecondOrderLearner<S> {
     /// why there is none.
     pub(super) fn closed_form(&self, norm: f64, bound: impl FnOnce(&Setting) -> Promise) -> Promise {
         if self.parts > 1 {
-            return Err(merge::NO_CLOSED_FORM.to_owned());
+            return Err(merge::NO_CLOSED_FORM.into());
         }
         bound(&setting(&self.problem, norm, self.rounds))
     }

@@ -25,7 +25,7 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
         for curvature in [Value::from(0.6), Value::from(5.0)] {
             let learner = make(&values(&[("curvature", curvature)])).expect("valid");
             if let Some(certificate) = learner.certificate() {
-                let why = certificate.expect_err(entry.about.name);
+                let why = certificate.expect_err(entry.about.name).to_string();
                 assert!(why.starts_with("the curvature "), "{why}");
                 tried.push(entry.about.name);
             }
@@ -82,14 +82,14 @@ fn what_theorems_do_not_allow_for_has_its_reason() {
         |facts: &RunFacts| facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
     for (facts, why) in cases {
         for promise in [facts.certificate(&learner).expect("keeps one"), bound(&facts)] {
-            let said = promise.expect_err(why);
+            let said = promise.expect_err(why).to_string();
             assert!(said.contains(why), "{said}");
         }
     }
     // Weights void the closed form alone.
     let weighted = RunFacts { weighted: 1, ..usual };
     assert!(weighted.certificate(&learner).expect("keeps one").is_ok());
-    assert_eq!(bound(&weighted).expect_err("void"), "rounds had importance weights");
+    assert_eq!(bound(&weighted), Err(Void::from("rounds had importance weights")));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn targets_beyond_their_bound_void_the_bound() {
         let bound = facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
         assert_eq!((bound.is_ok(), facts.certificate(&learner).expect("keeps one").is_ok()), (holds, true));
         if let Err(why) = bound {
-            assert_eq!(why, "a target of 3 was beyond target_bound = 1");
+            assert_eq!(why.to_string(), "a target of 3 was beyond target_bound = 1");
         }
     }
 }
@@ -165,7 +165,7 @@ fn kernels_check_their_own_radius() {
         let bound = facts.guarantee(&learner).expect("has one").regret_bound().expect("regret");
         assert_eq!((certificate.is_err(), bound.is_err()), (beyond, beyond), "{given:?}");
         if let Err(why) = certificate {
-            assert!(why.starts_with("10 rows were beyond the learner's radius"), "{why}");
+            assert!(why.to_string().starts_with("10 rows were beyond the learner's radius"), "{why}");
         }
     }
 }

@@ -396,7 +396,7 @@ impl Certified {
 fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
     match promise {
         Some(Ok(value)) => (Some(value), None),
-        Some(Err(why)) => (None, Some(why)),
+        Some(Err(why)) => (None, Some(why.to_string())),
         None => (None, None),
     }
 }

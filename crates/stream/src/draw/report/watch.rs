@@ -50,7 +50,7 @@ impl Watch {
     ) {
         self.curves.end(score, self.explored);
         let (rounds, loss) = (score.rounds(), self.loss);
-        self.void = [&certificate, &bound].map(|promise| promise.clone()?.err());
+        self.void = [&certificate, &bound].map(|promise| Some(promise.as_ref()?.as_ref().err()?.to_string()));
         let [certificate, bound] = [certificate, bound].map(|promise| promise?.ok());
         self.curves.promise(Promise { rounds, loss, certificate, bound, weights });
     }
