@@ -39,7 +39,7 @@ pub fn members(problem: &Problem) -> Result<Vec<Measurable>, ParamError> {
         let suits = member.kind().suits(problem) && member.work(problem) <= MOST_WORK;
         let first = !measured.iter().any(|other| other.position() == member.position());
         // `pairs` is chosen whatever it costs.
-        if suits && first && member.kind().name() != "pairs" {
+        if suits && first && member.kind().traits().name != "pairs" {
             measured.push(member);
         }
     }
@@ -50,7 +50,7 @@ pub fn members(problem: &Problem) -> Result<Vec<Measurable>, ParamError> {
         }
         let params = AutoParams { members: Some(Lineup(lineup)), ..AutoParams::default() };
         Ok(Measurable {
-            kind: member.kind().name(),
+            kind: member.kind().traits().name,
             nanoseconds: member.work(problem) / SPEED,
             learner: Box::new(Auto::fixed(params, problem.clone(), 0)?),
         })

@@ -49,15 +49,15 @@ impl Lineup {
             }
             let (own_work, own_numbers) = (limits.costs.work(member, problem), member.numbers(problem));
             let in_time =
-                own_work <= kind.affordable() * limits.work && work + own_work <= trial * limits.work;
+                own_work <= kind.traits().affordable * limits.work && work + own_work <= trial * limits.work;
             let in_memory = numbers.saturating_add(own_numbers) <= limits.numbers;
-            if member == Description::labels() || (in_memory && (kind.counts_labels() || in_time)) {
+            if member == Description::labels() || (in_memory && (kind.traits().counts_labels || in_time)) {
                 work += own_work;
                 numbers = numbers.saturating_add(own_numbers);
                 members.push(member);
             }
         }
-        if !members.iter().any(|member| member.kind().is_family()) {
+        if !members.iter().any(|member| member.kind().traits().is_family) {
             members.push(diagonals(problem, limits, limits.numbers.saturating_sub(numbers)));
         }
         Self(members.into_iter().map(|member| Place { member, dropped: false }).collect())
@@ -66,10 +66,10 @@ impl Lineup {
     /// The names of the kinds of members that [`Lineup::within`] left out for `problem`, and what it made
     /// smaller.
     pub(super) fn left_out(&self, problem: &Problem) -> Vec<String> {
-        let has = |name: &str| self.0.iter().any(|place| place.member.kind().name() == name);
+        let has = |name: &str| self.0.iter().any(|place| place.member.kind().traits().name == name);
         let mut names: Vec<String> = Vec::new();
         for member in Description::candidates(problem) {
-            let name = member.kind().name();
+            let name = member.kind().traits().name;
             if !has(name) && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -160,7 +160,7 @@ mod tests {
             let numbers: usize = lineup.0.iter().map(|place| place.member.numbers(&problem)).sum();
             assert!(numbers <= limits.numbers, "{numbers} for {classes} classes and {features} features");
             let last = lineup.0.last().expect("diagonals").member;
-            assert!(last.kind().is_diagonal(), "{last}");
+            assert!(last.kind().traits().is_diagonal, "{last}");
             assert!(!lineup.left_out(&problem).is_empty());
         }
         let last = |classes, features| {

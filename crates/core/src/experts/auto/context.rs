@@ -8,7 +8,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::kind::{Kind, Settings};
+use super::kind::{Kind, Settings, Traits};
 use super::member::Member;
 use super::row::View;
 
@@ -27,13 +27,13 @@ pub(super) enum ContextKind {
 }
 
 impl Kind for ContextKind {
-    fn name(&self) -> &'static str {
-        match self {
+    fn traits(&self) -> Traits {
+        let name = match self {
             Self::Labels => "labels",
             Self::Pairs => "pairs",
-        }
+        };
+        Traits { view: View::Plain, counts_labels: true, keeps_all: false, ..Traits::usual(name) }
     }
-
     fn title(&self, _: Settings) -> String {
         match self {
             Self::Labels => "frequencies of labels".to_owned(),
@@ -57,10 +57,6 @@ impl Kind for ContextKind {
         FORGETTING.len()
     }
 
-    fn view(&self) -> View {
-        View::Plain
-    }
-
     fn work(&self, _: Settings, problem: &Problem) -> f64 {
         FORGETTING.len() as f64 * problem.classes as f64
     }
@@ -68,14 +64,6 @@ impl Kind for ContextKind {
     fn numbers(&self, _: Settings, problem: &Problem) -> usize {
         let rows = if matches!(self, Self::Pairs) { problem.classes } else { 1 };
         FORGETTING.len().saturating_mul(problem.classes).saturating_mul(rows)
-    }
-
-    fn counts_labels(&self) -> bool {
-        true
-    }
-
-    fn keeps_all(&self) -> bool {
-        false
     }
 }
 

@@ -47,7 +47,8 @@ impl ParamValue for Costs {
 
     fn to_value(&self) -> Value {
         let changed = KINDS.iter().zip(self.0).filter(|(_, factor)| *factor != 1.0);
-        let words: Vec<String> = changed.map(|(kind, factor)| format!("{}:{factor}", kind.name())).collect();
+        let words: Vec<String> =
+            changed.map(|(kind, factor)| format!("{}:{factor}", kind.traits().name)).collect();
         Value::Text(if words.is_empty() { "labels:1".to_owned() } else { words.join("+") })
     }
 }

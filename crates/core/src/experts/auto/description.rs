@@ -72,7 +72,7 @@ impl Description {
 
     /// Whether the member depends on the scale of the features.
     pub(super) fn has_unit(self) -> bool {
-        !matches!(self.kind().view(), View::Plain | View::Given)
+        !matches!(self.kind().traits().view, View::Plain | View::Given)
     }
 
     /// See [`Kind::columns`].
@@ -88,7 +88,7 @@ impl Description {
     /// The regularization, if the member belongs to a grid that can be extended.
     pub(super) fn extensible_ratio(self) -> Option<f64> {
         let [ratio, forgetting] = self.settings;
-        (self.kind().has_grid() && forgetting == 0.0).then_some(ratio)
+        (self.kind().traits().has_grid && forgetting == 0.0).then_some(ratio)
     }
 
     /// A member of the same grid with another regularization.
@@ -124,12 +124,12 @@ impl Description {
 
 /// The position of the kind `name` in [`KINDS`].
 pub(super) fn position(name: &str) -> Option<usize> {
-    KINDS.iter().position(|kind| kind.name() == name)
+    KINDS.iter().position(|kind| kind.traits().name == name)
 }
 
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind().name())?;
+        f.write_str(self.kind().traits().name)?;
         let given = self.settings.iter().take_while(|number| **number > 0.0);
         given.zip(['@', ':']).try_for_each(|(number, mark)| write!(f, "{mark}{number}"))
     }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn every_kind_is_named_where_members_are_refused() {
         for kind in KINDS {
-            let name = kind.name();
+            let name = kind.traits().name;
             assert!(Lineup::NEED.split([' ', ',', '@']).any(|word| word == name), "{name} is not named");
         }
     }

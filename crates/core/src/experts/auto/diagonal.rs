@@ -10,7 +10,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::state;
 
-use super::kind::{Kind, Settings, number, stored};
+use super::kind::{Kind, Settings, Traits, number, stored};
 use super::member::Member;
 
 /// See the [module](self).
@@ -21,8 +21,8 @@ struct Diagonal(FolkloreDiag);
 pub(super) struct DiagonalKind;
 
 impl Kind for DiagonalKind {
-    fn name(&self) -> &'static str {
-        "diagonal"
+    fn traits(&self) -> Traits {
+        Traits { is_diagonal: true, ..Traits::usual("diagonal") }
     }
 
     fn read(&self, ratio: Option<&str>, curvature: Option<&str>) -> Option<Settings> {
@@ -62,10 +62,6 @@ impl Kind for DiagonalKind {
 
     fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
         problem.classes
-    }
-
-    fn is_diagonal(&self) -> bool {
-        true
     }
 }
 

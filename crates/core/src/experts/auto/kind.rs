@@ -11,10 +11,62 @@ use super::row::View;
 /// given. Each kind says what they mean.
 pub(super) type Settings = [f64; 2];
 
+/// What all members of a kind have in common.
+pub(super) struct Traits {
+    /// The name that precedes the numbers.
+    pub(super) name: &'static str,
+    /// The form of the rows that the member takes.
+    pub(super) view: View,
+    /// Whether the heads are so alike that none of them is much better than the others.
+    pub(super) similar_heads: bool,
+    /// The part of the budget that the member may cost at most to be chosen.
+    pub(super) affordable: f64,
+    /// The part of the budget up to which the member is never dropped.
+    pub(super) tolerated: f64,
+    /// The same for the best member that is within it.
+    pub(super) tolerated_once: f64,
+    /// Whether the member draws random numbers.
+    pub(super) draws: bool,
+    /// Whether the member uses the labels only.
+    pub(super) counts_labels: bool,
+    /// Whether the member consists of heads that share one matrix.
+    pub(super) is_family: bool,
+    /// Whether the member consists of linear learners with diagonal matrices.
+    pub(super) is_diagonal: bool,
+    /// Whether members that do not forget form a grid of regularizations, the first number, which is extended
+    /// where its best value is at its edge.
+    pub(super) has_grid: bool,
+    /// Whether forecasts of many rows at once take less time than row by row, see [`Member::batch`].
+    pub(super) works_in_batches: bool,
+    /// Whether the member depends on all rounds so far, unless it forgets.
+    pub(super) keeps_all: bool,
+}
+
+impl Traits {
+    /// Those of most kinds, with this `name`.
+    pub(super) fn usual(name: &'static str) -> Self {
+        Self {
+            name,
+            view: View::Scaled,
+            similar_heads: true,
+            affordable: 1.0,
+            tolerated: 0.02,
+            tolerated_once: 0.0,
+            draws: false,
+            counts_labels: false,
+            is_family: false,
+            is_diagonal: false,
+            has_grid: false,
+            works_in_batches: false,
+            keeps_all: true,
+        }
+    }
+}
+
 /// A kind of member. The methods with a body are right for most kinds.
 pub(super) trait Kind: Send + Sync {
-    /// The name that precedes the numbers.
-    fn name(&self) -> &'static str;
+    /// What all its members have in common.
+    fn traits(&self) -> Traits;
 
     /// Reads the numbers that follow the name; by default there are none.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
@@ -36,20 +88,10 @@ pub(super) trait Kind: Send + Sync {
     /// The number of heads: the forecasts that the member makes.
     fn heads(&self, settings: Settings) -> usize;
 
-    /// Whether the heads are so alike that none of them is much better than the others.
-    fn has_similar_heads(&self) -> bool {
-        true
-    }
-
     /// The number of columns that a stack has for the member: by default one, for the mixture of its heads;
     /// otherwise one for each head.
     fn columns(&self, _settings: Settings) -> usize {
         1
-    }
-
-    /// The form of the rows that the member takes.
-    fn view(&self) -> View {
-        View::Scaled
     }
 
     /// The time of a round with a dense row, in multiply-adds; a processor core performs five in a
@@ -71,60 +113,9 @@ pub(super) trait Kind: Send + Sync {
         true
     }
 
-    /// The part of the budget that the member may cost at most to be chosen.
-    fn affordable(&self) -> f64 {
-        1.0
-    }
-
-    /// The part of the budget up to which the member is never dropped.
-    fn tolerated(&self) -> f64 {
-        0.02
-    }
-
-    /// The same for the best member that is within it.
-    fn tolerated_once(&self) -> f64 {
-        0.0
-    }
-
     /// What of a member was made smaller to keep within the limits, in English.
     fn made_smaller(&self, _settings: Settings, _problem: &Problem) -> Vec<String> {
         Vec::new()
-    }
-
-    /// Whether the member draws random numbers.
-    fn draws(&self) -> bool {
-        false
-    }
-
-    /// Whether the member uses the labels only.
-    fn counts_labels(&self) -> bool {
-        false
-    }
-
-    /// Whether the member consists of heads that share one matrix.
-    fn is_family(&self) -> bool {
-        false
-    }
-
-    /// Whether the member consists of linear learners with diagonal matrices.
-    fn is_diagonal(&self) -> bool {
-        false
-    }
-
-    /// Whether members that do not forget form a grid of regularizations, the first number, which is extended
-    /// where its best value is at its edge.
-    fn has_grid(&self) -> bool {
-        false
-    }
-
-    /// Whether forecasts of many rows at once take less time than row by row, see [`Member::batch`].
-    fn works_in_batches(&self) -> bool {
-        false
-    }
-
-    /// Whether the member depends on all rounds so far, unless it forgets.
-    fn keeps_all(&self) -> bool {
-        true
     }
 }
 

@@ -329,7 +329,7 @@ impl Algorithm for Auto {
     /// By default there are trees, unless they cost too much for the data.
     fn draws(params: &AutoParams) -> bool {
         (params.members.as_ref())
-            .is_none_or(|lineup| lineup.0.iter().any(|place| place.member.kind().draws()))
+            .is_none_or(|lineup| lineup.0.iter().any(|place| place.member.kind().traits().draws))
     }
 
     fn new(params: AutoParams, problem: Problem, seed: u64) -> Result<Self, ParamError> {

@@ -29,7 +29,7 @@ use crate::prediction::Prediction;
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use super::kind::{Kind, Settings, stored};
+use super::kind::{Kind, Settings, Traits, stored};
 use super::member::Member;
 use super::row::View;
 
@@ -65,8 +65,8 @@ const MOST_COUNTED: f32 = 1e12;
 pub(super) struct NaiveBayesKind;
 
 impl Kind for NaiveBayesKind {
-    fn name(&self) -> &'static str {
-        "bayes"
+    fn traits(&self) -> Traits {
+        Traits { view: View::Plain, ..Traits::usual("bayes") }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -83,10 +83,6 @@ impl Kind for NaiveBayesKind {
 
     fn heads(&self, _: Settings) -> usize {
         HEADS.len()
-    }
-
-    fn view(&self) -> View {
-        View::Plain
     }
 
     /// A division, and an eighth of three logarithms for every word and class; an exponential for every head

@@ -41,7 +41,7 @@ use crate::prediction::{Prediction, argmax, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor, whole};
 
-use super::kind::{Kind, Settings};
+use super::kind::{Kind, Settings, Traits};
 use super::member::Member;
 
 /// Limit on the stored numbers: they fit into the second-level cache of a core.
@@ -83,8 +83,13 @@ const SOFT: u64 = 0x50F9;
 pub(super) struct NeighboursKind;
 
 impl Kind for NeighboursKind {
-    fn name(&self) -> &'static str {
-        "neighbours"
+    fn traits(&self) -> Traits {
+        Traits {
+            works_in_batches: true,
+            // Its windows forget.
+            keeps_all: false,
+            ..Traits::usual("neighbours")
+        }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -118,15 +123,6 @@ impl Kind for NeighboursKind {
 
     fn suits(&self, problem: &Problem) -> bool {
         problem.features <= MOST_FEATURES
-    }
-
-    fn works_in_batches(&self) -> bool {
-        true
-    }
-
-    /// Its windows forget.
-    fn keeps_all(&self) -> bool {
-        false
     }
 }
 

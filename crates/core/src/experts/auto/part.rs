@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
 use super::description::Lineup;
-use super::kind::{Kind, Settings, is_wide_and_sparse};
+use super::kind::{Kind, Settings, Traits, is_wide_and_sparse};
 use super::member::Member;
 use super::moments::Moments;
 use super::row::View;
@@ -66,8 +66,14 @@ fn params() -> AutoParams {
 }
 
 impl Kind for PartKind {
-    fn name(&self) -> &'static str {
-        "part"
+    fn traits(&self) -> Traits {
+        Traits {
+            view: View::Given,
+            // Nothing else has thresholds, products or neighbours.
+            tolerated: 1.0,
+            draws: true,
+            ..Traits::usual("part")
+        }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -83,16 +89,8 @@ impl Kind for PartKind {
         Ok(Box::new(Part::new(problem, seed)))
     }
 
-    fn draws(&self) -> bool {
-        true
-    }
-
     fn heads(&self, _: Settings) -> usize {
         1
-    }
-
-    fn view(&self) -> View {
-        View::Given
     }
 
     fn work(&self, _: Settings, _: &Problem) -> f64 {
@@ -105,11 +103,6 @@ impl Kind for PartKind {
 
     fn numbers_at_first(&self, _: Settings, problem: &Problem) -> usize {
         problem.features
-    }
-
-    /// Nothing else has thresholds, products or neighbours.
-    fn tolerated(&self) -> f64 {
-        1.0
     }
 }
 

@@ -53,7 +53,7 @@ enum Weights {
 impl Record {
     pub(super) fn new(description: Description) -> Self {
         let heads = description.heads();
-        let weights = if !description.kind().has_similar_heads() {
+        let weights = if !description.kind().traits().similar_heads {
             let mut prior = vec![1.0; heads];
             prior.push(heads as f64);
             Weights::Unlike(Mixture::new(&prior))

@@ -120,7 +120,7 @@ impl Roster {
     /// their numbers and forecasts take some 32 MB at most.
     pub(super) fn rows_of_batch(&self) -> usize {
         const MOST_NUMBERS: usize = 1 << 22;
-        let members = self.descriptions().filter(|member| member.kind().works_in_batches());
+        let members = self.descriptions().filter(|member| member.kind().traits().works_in_batches);
         let heads: usize = members.map(Description::heads).sum();
         let numbers = heads * self.problem.classes + 4 * self.problem.features;
         (MOST_NUMBERS / numbers.max(1)).clamp(16, 1024)
@@ -130,7 +130,7 @@ impl Roster {
     pub(super) fn batch(&self, rows: &dyn Batch, range: Range<usize>) -> Numbers {
         let (features, count) = (self.problem.features, range.len());
         let mut lists = vec![Vec::new(); self.seats.len()];
-        if !self.descriptions().any(|member| member.kind().works_in_batches()) {
+        if !self.descriptions().any(|member| member.kind().traits().works_in_batches) {
             return Numbers { lists, rows: count };
         }
         let mut scaled = vec![0.0; count * features];
@@ -139,7 +139,7 @@ impl Roster {
         }
         let scaled = Rows::of_batch(&scaled, features);
         let members = self.seats.iter().zip(&mut lists).filter_map(|(seat, list)| {
-            let member = seat.member.as_ref().filter(|_| seat.kind().works_in_batches())?;
+            let member = seat.member.as_ref().filter(|_| seat.kind().traits().works_in_batches)?;
             Some((seat.description.work(&self.problem), (member, list)))
         });
         self.workers.each_by_cost(members, |(member, list)| *list = member.batch(&scaled));

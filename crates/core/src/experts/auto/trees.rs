@@ -15,7 +15,7 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::state;
 
-use super::kind::{Kind, Settings};
+use super::kind::{Kind, Settings, Traits};
 use super::member::Member;
 use super::row::View;
 
@@ -45,8 +45,8 @@ const MOST_OF_BUDGET: f64 = 0.6;
 pub(super) struct TreesKind;
 
 impl Kind for TreesKind {
-    fn name(&self) -> &'static str {
-        "trees"
+    fn traits(&self) -> Traits {
+        Traits { view: View::Plain, affordable: MOST_OF_BUDGET, draws: true, ..Traits::usual("trees") }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -57,17 +57,9 @@ impl Kind for TreesKind {
         Ok(Box::new(Trees::new(problem, seed)?))
     }
 
-    fn draws(&self) -> bool {
-        true
-    }
-
     /// The mixture of the prefixes, and the votes of the copies.
     fn heads(&self, _: Settings) -> usize {
         2
-    }
-
-    fn view(&self) -> View {
-        View::Plain
     }
 
     /// Forecasts, costs, and the cache misses of the rows on which splits are evaluated.
@@ -81,10 +73,6 @@ impl Kind for TreesKind {
     fn numbers(&self, _: Settings, problem: &Problem) -> usize {
         let own = BoosterParams { copies: Some(COPIES), ..BoosterParams::default() };
         AdaBoostOlm::numbers_for(&AdaBoostOlmParams { own, ..AdaBoostOlmParams::default() }, problem)
-    }
-
-    fn affordable(&self) -> f64 {
-        MOST_OF_BUDGET
     }
 }
 

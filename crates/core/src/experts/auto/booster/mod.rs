@@ -36,7 +36,7 @@ use crate::state::{State, Tensor};
 use self::fit::{Fit, rounds_between};
 use self::store::Store;
 use self::trees::{Trees, outputs, write_probabilities};
-use super::kind::{Kind, Settings, count, is_wide_and_sparse};
+use super::kind::{Kind, Settings, Traits, count, is_wide_and_sparse};
 use super::member::Member;
 use super::row::View;
 
@@ -80,8 +80,15 @@ const SOFT: u64 = 0x50F9;
 pub(super) struct BoosterKind;
 
 impl Kind for BoosterKind {
-    fn name(&self) -> &'static str {
-        "booster"
+    fn traits(&self) -> Traits {
+        Traits {
+            view: View::Plain,
+            similar_heads: false,
+            // Thresholds and categories may become important at any time.
+            tolerated: 1.0,
+            draws: true,
+            ..Traits::usual("booster")
+        }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -92,16 +99,8 @@ impl Kind for BoosterKind {
         Ok(Box::new(Booster::new(problem, seed)))
     }
 
-    fn draws(&self) -> bool {
-        true
-    }
-
     fn heads(&self, _: Settings) -> usize {
         HEADS.len()
-    }
-
-    fn has_similar_heads(&self) -> bool {
-        false
     }
 
     /// The number is that of its columns in a stack, 1 if none is given, as in models before it was.
@@ -116,10 +115,6 @@ impl Kind for BoosterKind {
 
     fn columns(&self, [columns, _]: Settings) -> usize {
         if columns as usize == HEADS.len() { HEADS.len() } else { 1 }
-    }
-
-    fn view(&self) -> View {
-        View::Plain
     }
 
     /// Fitting has the same portion for every problem; forecasts follow a path in each tree.
@@ -139,11 +134,6 @@ impl Kind for BoosterKind {
 
     fn suits(&self, problem: &Problem) -> bool {
         !is_wide_and_sparse(problem)
-    }
-
-    /// Thresholds and categories may become important at any time.
-    fn tolerated(&self) -> f64 {
-        1.0
     }
 }
 

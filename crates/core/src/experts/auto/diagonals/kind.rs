@@ -3,7 +3,7 @@
 use crate::param::ParamError;
 use crate::problem::Problem;
 
-use super::super::kind::{Kind, Settings, count, stored};
+use super::super::kind::{Kind, Settings, Traits, count, stored};
 use super::super::member::Member;
 use super::super::row::View;
 use super::{Diagonals, HEADS};
@@ -18,8 +18,14 @@ fn whole([heads, cells]: Settings) -> (usize, usize) {
 }
 
 impl Kind for DiagonalsKind {
-    fn name(&self) -> &'static str {
-        "diagonals"
+    fn traits(&self) -> Traits {
+        Traits {
+            view: View::Both,
+            // Their regularizations differ.
+            similar_heads: false,
+            is_diagonal: true,
+            ..Traits::usual("diagonals")
+        }
     }
 
     fn read(&self, heads: Option<&str>, cells: Option<&str>) -> Option<Settings> {
@@ -45,17 +51,8 @@ impl Kind for DiagonalsKind {
         whole(settings).0
     }
 
-    /// One for each head, since their regularizations differ.
-    fn has_similar_heads(&self) -> bool {
-        false
-    }
-
     fn columns(&self, settings: Settings) -> usize {
         whole(settings).0
-    }
-
-    fn view(&self) -> View {
-        View::Both
     }
 
     fn work(&self, settings: Settings, problem: &Problem) -> f64 {
@@ -83,9 +80,5 @@ impl Kind for DiagonalsKind {
             smaller.push(format!("room for more than {cells} of {} features", problem.features));
         }
         smaller
-    }
-
-    fn is_diagonal(&self) -> bool {
-        true
     }
 }

@@ -5,7 +5,7 @@ use crate::problem::Problem;
 
 use super::super::expansion::{Expansion, with_products};
 use super::super::fourier::{Fourier, WAVES};
-use super::super::kind::{Kind, Settings, is_wide_and_sparse, number};
+use super::super::kind::{Kind, Settings, Traits, is_wide_and_sparse, number};
 use super::super::member::Member;
 use super::{EVERY, Family};
 
@@ -67,15 +67,22 @@ impl FamilyKind {
 }
 
 impl Kind for FamilyKind {
-    fn name(&self) -> &'static str {
-        match self {
+    fn traits(&self) -> Traits {
+        let name = match self {
             Self::Shared => "shared",
             Self::Waves => "waves",
             Self::Products => "products",
             Self::Full => "full",
+        };
+        Traits {
+            // A cheap `shared` family represents the lines that trees represent poorly.
+            tolerated_once: if *self == Self::Shared { 0.15 } else { 0.0 },
+            is_family: true,
+            has_grid: *self != Self::Waves,
+            works_in_batches: true,
+            ..Traits::usual(name)
         }
     }
-
     fn read(&self, ratio: Option<&str>, second: Option<&str>) -> Option<Settings> {
         let second = match (self, second) {
             (Self::Waves, deviation) => number(deviation?)?,
@@ -143,23 +150,6 @@ impl Kind for FamilyKind {
 
     fn suits(&self, problem: &Problem) -> bool {
         !is_wide_and_sparse(problem)
-    }
-
-    /// A cheap `shared` family represents the lines that trees represent poorly.
-    fn tolerated_once(&self) -> f64 {
-        if *self == Self::Shared { 0.15 } else { 0.0 }
-    }
-
-    fn is_family(&self) -> bool {
-        true
-    }
-
-    fn has_grid(&self) -> bool {
-        *self != Self::Waves
-    }
-
-    fn works_in_batches(&self) -> bool {
-        true
     }
 }
 

@@ -37,7 +37,7 @@ use crate::state::{State, Tensor};
 
 use self::succession::{Succession, Verdict};
 use self::tree::{Path, Tree};
-use super::kind::{Kind, Settings, is_wide_and_sparse};
+use super::kind::{Kind, Settings, Traits, is_wide_and_sparse};
 use super::member::Member;
 use super::row::View;
 
@@ -80,8 +80,8 @@ const MOST_OF_BUDGET: f64 = 0.3;
 pub(super) struct ForestKind;
 
 impl Kind for ForestKind {
-    fn name(&self) -> &'static str {
-        "forest"
+    fn traits(&self) -> Traits {
+        Traits { view: View::Plain, affordable: MOST_OF_BUDGET, draws: true, ..Traits::usual("forest") }
     }
 
     fn title(&self, _: Settings) -> String {
@@ -92,16 +92,8 @@ impl Kind for ForestKind {
         Ok(Box::new(Forest::new(problem, seed)))
     }
 
-    fn draws(&self) -> bool {
-        true
-    }
-
     fn heads(&self, _: Settings) -> usize {
         Forest::HEADS
-    }
-
-    fn view(&self) -> View {
-        View::Plain
     }
 
     /// Paths, counts, and the rows on which splits are evaluated.
@@ -122,10 +114,6 @@ impl Kind for ForestKind {
 
     fn suits(&self, problem: &Problem) -> bool {
         !is_wide_and_sparse(problem)
-    }
-
-    fn affordable(&self) -> f64 {
-        MOST_OF_BUDGET
     }
 }
 

@@ -31,12 +31,12 @@ impl Roster {
     pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, decided: bool) {
         let in_order = self.in_order_of_loss();
         let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
-        let once = |at: usize| work(at) <= self.seats[at].kind().tolerated_once() * budget;
+        let once = |at: usize| work(at) <= self.seats[at].kind().traits().tolerated_once * budget;
         let shared = in_order.iter().copied().find(|at| once(*at));
         let is_certain = |at: usize| {
             in_order.first() == Some(&at)
                 || shared == Some(at)
-                || work(at) <= self.seats[at].kind().tolerated() * budget
+                || work(at) <= self.seats[at].kind().traits().tolerated * budget
         };
         let mut others: Vec<usize> = in_order.iter().copied().filter(|at| !is_certain(*at)).collect();
         let mut total: f64 = in_order.iter().copied().map(work).sum();
@@ -66,7 +66,7 @@ impl Roster {
         active.sort_by(|a, b| log_weight[*b].total_cmp(&log_weight[*a]));
         let mut kinds = Vec::new();
         let (best, others): (Vec<usize>, Vec<usize>) = active.into_iter().partition(|at| {
-            let kind = self.seats[*at].kind().name();
+            let kind = self.seats[*at].kind().traits().name;
             let first = !kinds.contains(&kind);
             kinds.push(kind);
             first
@@ -78,8 +78,8 @@ impl Roster {
     /// provided that all members stay within `limits`.
     pub(in super::super) fn extend(&mut self, limits: Limits) {
         let before = self.joined;
-        for kind in KINDS.iter().filter(|kind| kind.has_grid()) {
-            let Some((at, ratio)) = self.beyond(kind.name()) else { continue };
+        for kind in KINDS.iter().filter(|kind| kind.traits().has_grid) {
+            let Some((at, ratio)) = self.beyond(kind.traits().name) else { continue };
             let description = self.seats[at].description.with_ratio(ratio);
             let in_time = self.work() + limits.costs.work(description, &self.problem) <= limits.work;
             let in_memory =
@@ -98,7 +98,7 @@ impl Roster {
     /// the edge of the grid and leads by [`LEAST_LEAD`].
     fn beyond(&self, kind: &str) -> Option<(usize, f64)> {
         let of_kind = || {
-            let seats = self.seats.iter().enumerate().filter(|(_, seat)| seat.kind().name() == kind);
+            let seats = self.seats.iter().enumerate().filter(|(_, seat)| seat.kind().traits().name == kind);
             seats.filter_map(|(at, seat)| seat.description.extensible_ratio().map(|ratio| (at, ratio)))
         };
         let log_weight = |at: usize| self.combined.log_weight(at);
@@ -152,11 +152,11 @@ impl Roster {
         for at in 0..self.seats.len() {
             let Seat { description, member, .. } = &self.seats[at];
             let (description, is_active) = (*description, member.is_some());
-            let counts = description.kind().counts_labels();
+            let counts = description.kind().traits().counts_labels;
             let work = self.costs.work(description, &self.problem);
             let in_time = description.kind().suits(&self.problem) && work <= budget;
             let in_memory = description.numbers(&self.problem) <= limits.numbers;
-            let always_kept = description.kind().is_diagonal() || (counts && at == 0);
+            let always_kept = description.kind().traits().is_diagonal || (counts && at == 0);
             let affordable = in_memory && (counts || in_time);
             if !always_kept && !affordable && is_active {
                 self.drop_member(at);
@@ -167,7 +167,8 @@ impl Roster {
 
     /// Adds diagonal learners, untrained, if there are none and no family is left.
     fn join_diagonals(&mut self, limits: Limits) -> bool {
-        let enough = |member: Description| member.kind().is_family() || member.kind().is_diagonal();
+        let enough =
+            |member: Description| member.kind().traits().is_family || member.kind().traits().is_diagonal;
         if self.descriptions().any(enough) {
             return false;
         }

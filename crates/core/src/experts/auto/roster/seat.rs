@@ -78,7 +78,7 @@ impl Seat {
             at.members.clear();
             return;
         };
-        let x = row.seen_as(self.kind().view());
+        let x = row.seen_as(self.kind().traits().view);
         if numbers.is_empty() {
             member.predict(x, at);
         } else {
@@ -102,9 +102,9 @@ impl Seat {
         let kind = self.kind();
         let Some(member) = &mut self.member else { return };
         let without = self.record.without_by_products(late, at);
-        member.update(row.seen_as(kind.view()), y, without.as_ref().unwrap_or(at));
+        member.update(row.seen_as(kind.traits().view), y, without.as_ref().unwrap_or(at));
         self.record.update(y, at);
-        if let Some(frequencies) = frequencies.filter(|_| kind.keeps_all())
+        if let Some(frequencies) = frequencies.filter(|_| kind.traits().keeps_all)
             && self.record.renewal.is_due(y.log_loss(&at.probabilities), frequencies)
         {
             *member = workshop.make_again(self.description);
@@ -120,7 +120,7 @@ impl Seat {
             return;
         }
         self.member = Some(workshop.make_again(self.description));
-        let (mut at, view) = (self.prediction(), self.kind().view());
+        let (mut at, view) = (self.prediction(), self.kind().traits().view);
         unit.replay(|row, y| {
             self.predict(row, &[], &mut at);
             self.member.iter_mut().for_each(|member| member.update(row.seen_as(view), y, &at));
