@@ -45,6 +45,31 @@ fn rounds_allocate_nothing() {
     });
 }
 
+/// Only the first rounds of weight above 1 allocate.
+#[test]
+fn weighted_rounds_allocate_nothing() {
+    every_case("allocation", |case| {
+        if !case.entry.about.accepts.weights {
+            return;
+        }
+        let rounds = case.stream(1, 60);
+        warm(case, &rounds);
+        let mut learner = case.learner();
+        let mut at = learner.prediction();
+        let mut play = |rounds: &[Round]| {
+            for (t, round) in rounds.iter().enumerate() {
+                let weight = if t % 2 == 0 { 2.5 } else { 0.5 };
+                learner.predict(round.dense(), &mut at);
+                learner.update(round.dense(), case.target(round).weighted(weight), &at);
+            }
+        };
+        let (first, rest) = rounds.split_at(case.unsettled() + 10);
+        play(first);
+        let taken = measure(|| play(rest));
+        assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
+    });
+}
+
 #[test]
 fn late_feedback_allocates_nothing() {
     every_case("allocation", |case| {

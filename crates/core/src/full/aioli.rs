@@ -158,8 +158,9 @@ impl Surrogate for AioliSurrogate {
         self.write_forecast(row.image[0], row.gram[0], scores, probabilities); // eq. (1)
     }
 
-    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Option<Prediction> {
-        Some(heavy::binary(gram[0], y, at))
+    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64], out: &mut Prediction) -> bool {
+        heavy::binary(gram[0], y, at, out);
+        true
     }
 
     /// The surrogate is taken at the score of the prediction.

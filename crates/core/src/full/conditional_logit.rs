@@ -108,6 +108,8 @@ pub struct ConditionalLogit {
     /// For rounds whose prediction is outdated.
     spare: Prediction,
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 /// Blocks beyond this multiple of the radius are not learnt.
@@ -223,6 +225,7 @@ impl Algorithm for ConditionalLogit {
             beyond_radius: 0,
             spare: Prediction::default(),
             work: Vec::new(),
+            ahead: Prediction::default(),
             problem,
         };
         learner.spare = learner.prediction();
@@ -293,12 +296,14 @@ impl OnlineLearner for ConditionalLogit {
         let (image, rest) = rest.split_at(n * k);
         let gram = &rest[..k * k];
         self.beyond_radius += u64::from(is_beyond(scratch[0], radius));
-        let ahead = (weight > 1.0).then(|| {
-            let a: Vec<f64> = gram.iter().map(|n| 0.5 * n).collect();
-            heavy::matrix(&self.inner, &a, y, at)
-        });
-        self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
-        let at = ahead.as_ref().unwrap_or(at);
+        let at = if weight > 1.0 {
+            let half = |a: &mut [f64]| a.iter_mut().zip(gram).for_each(|(a, n)| *a = 0.5 * n);
+            let ahead = heavy::matrix(&self.inner, half, y, at, &mut self.ahead);
+            self.slack += heavy::excess(y, at, ahead);
+            ahead
+        } else {
+            at
+        };
         work.resize(3 * k + n * (k - 1) + 2 * k * (k - 1) + (k - 1) * (k - 1), 0.0);
         let rest = &mut &mut work[..];
         let (residual, curved, tails) = (take(rest, k), take(rest, k), take(rest, k));

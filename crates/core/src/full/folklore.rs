@@ -305,10 +305,9 @@ impl Surrogate for FolkloreSurrogate {
         self.inner.covariance_factor(&at.probabilities, s.factor, tails, &mut column[..k]);
     }
 
-    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Option<Prediction> {
-        let mut a = vec![0.0; gram.len()];
-        halve(gram, &mut a);
-        Some(heavy::matrix(&self.inner, &a, y, at))
+    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64], out: &mut Prediction) -> bool {
+        heavy::matrix(&self.inner, |a| halve(gram, a), y, at, out);
+        true
     }
 
     /// The surrogate is taken at the scores of the prediction.

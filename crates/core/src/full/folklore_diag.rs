@@ -86,6 +86,8 @@ pub struct FolkloreDiag {
     rounds: u64,
     /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 impl Algorithm for FolkloreDiag {
@@ -126,6 +128,7 @@ impl Algorithm for FolkloreDiag {
             saved: Vec::new(),
             rounds: 0,
             work: vec![0.0; 2 * k],
+            ahead: Prediction::default(),
         })
     }
 
@@ -154,9 +157,8 @@ impl Algorithm for FolkloreDiag {
 }
 
 impl FolkloreDiag {
-    /// $\tilde a$ of eq. (1).
-    fn squares(&self, x: Features<'_>) -> Vec<f64> {
-        let mut a = vec![0.0; self.problem.classes];
+    /// Adds $\tilde a$ of eq. (1) to `a`.
+    fn add_squares(&self, x: Features<'_>, a: &mut [f64]) {
         for (feature, value) in x.iter() {
             let cell = self.cells.get(feature);
             for (class, a) in a.iter_mut().enumerate() {
@@ -164,7 +166,6 @@ impl FolkloreDiag {
                 *a += 0.5 * value / (self.regularization + growth) * value;
             }
         }
-        a
     }
 }
 
@@ -208,8 +209,9 @@ impl OnlineLearner for FolkloreDiag {
     /// The surrogate is taken at the scores of the prediction, of which nothing else is used.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let k = self.problem.classes;
-        let ahead = (y.weight > 1.0).then(|| heavy::diagonal(&self.squares(x), y, at));
-        let at = ahead.as_ref().unwrap_or(at);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let at =
+            if y.weight > 1.0 { heavy::diagonal(|a| self.add_squares(x, a), y, at, &mut ahead) } else { at };
         let (coefficient, curved) = self.work.split_at_mut(k);
         let p = &at.probabilities;
         covariance_times(p, &at.scores, curved);
@@ -229,6 +231,7 @@ impl OnlineLearner for FolkloreDiag {
             }
         }
         self.rounds += 1;
+        self.ahead = ahead;
     }
 
     own! { rounds }

@@ -129,13 +129,16 @@ pub struct FolkloreSketch {
     /// shrinkings.
     slack: f64,
     rounds: u64,
-    /// Products of the row, then $\Pi z$ and $p - y - 2\gamma s \Pi z$.
+    /// Products of the row, then $\Pi z$ and $p - y - 2\gamma s \Pi z$; in rounds of weight above 1, before
+    /// that, a vector of the sketch behind the products.
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 impl FolkloreSketch {
     fn make_room(&mut self) {
-        self.work = vec![0.0; self.sketch.width() + 2 * self.problem.classes];
+        self.work = vec![0.0; 2 * (self.sketch.width() + self.problem.classes)];
     }
 
     /// $s$.
@@ -181,6 +184,7 @@ impl Algorithm for FolkloreSketch {
             slack: 0.0,
             rounds: 0,
             work: Vec::new(),
+            ahead: Prediction::default(),
         };
         learner.make_room();
         Ok(learner)
@@ -259,17 +263,21 @@ impl OnlineLearner for FolkloreSketch {
     /// The surrogate is taken at the scores of the prediction, of which nothing else is used.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let (k, gamma) = (self.problem.classes, self.resolved.gamma);
-        let ahead = (y.weight > 1.0).then(|| {
-            let mut seen = vec![0.0; self.sketch.width()];
-            self.sketch.project(x, &mut seen);
-            let image = self.sketch.image(&seen, 0);
-            let mut solved = image.to_vec();
-            self.sketch.solve(&mut solved);
-            let half = 0.5 * self.sketch.quadratic(x.norm_squared(), image, &solved);
-            heavy::diagonal(&vec![half; k], y, at)
-        });
-        self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
-        let at = ahead.as_ref().unwrap_or(at);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let at = if y.weight > 1.0 {
+            let (seen, rest) = self.work.split_at_mut(self.sketch.width());
+            self.sketch.project(x, seen);
+            let image = self.sketch.image(seen, 0);
+            let solved = &mut rest[..image.len()];
+            solved.copy_from_slice(image);
+            self.sketch.solve(solved);
+            let half = 0.5 * self.sketch.quadratic(x.norm_squared(), image, solved);
+            let ahead = heavy::diagonal(|a| a.fill(half), y, at, &mut ahead);
+            self.slack += heavy::excess(y, at, ahead);
+            ahead
+        } else {
+            at
+        };
         let spread = self.spread(&at.probabilities);
         let rest = &mut &mut self.work[..];
         let (seen, centred, coefficients) = (take(rest, self.sketch.width()), take(rest, k), take(rest, k));
@@ -287,6 +295,7 @@ impl OnlineLearner for FolkloreSketch {
         self.sketch.append(&[1.0], y.weight * gamma * spread, x, seen); // eq. (2)
         self.slack += self.sketch.shrink_about_minimum();
         self.rounds += 1;
+        self.ahead = ahead;
     }
 
     own! { rounds }

@@ -135,6 +135,8 @@ pub struct KernelAioli {
     beyond_radius: u64,
     /// Scratch memory for rounds whose prediction is outdated.
     spare: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 /// The quantities that depend on $x$ and the state, but not on the score.
@@ -284,6 +286,7 @@ impl Algorithm for KernelAioli {
             dropped: 0,
             beyond_radius: 0,
             spare: Vec::new(),
+            ahead: Prediction::default(),
         })
     }
 
@@ -355,9 +358,13 @@ impl OnlineLearner for KernelAioli {
         self.rounds += 1;
         self.beyond_radius += u64::from(is_beyond(row.own, self.surrogate.radius));
         if self.surrogate.can_learn(row.own) && self.stored() < self.max_rounds {
-            let ahead = (y.weight > 1.0).then(|| heavy::binary(row.v, y, at));
-            self.slack += ahead.as_ref().map_or(0.0, |ahead| heavy::excess(y, at, ahead));
-            let at = ahead.as_ref().unwrap_or(at);
+            let at = if y.weight > 1.0 {
+                let ahead = heavy::binary(row.v, y, at, &mut self.ahead);
+                self.slack += heavy::excess(y, at, ahead);
+                ahead
+            } else {
+                at
+            };
             let Taken { lost, coefficient, curvature } = self.surrogate.taken(y, at); // eq. (2)
             self.slack -= lost;
             self.store(row, curvature.sqrt(), coefficient);

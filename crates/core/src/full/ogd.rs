@@ -102,6 +102,8 @@ pub struct Ogd {
     weights: Weights,
     rounds: u64,
     step: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 impl Algorithm for Ogd {
@@ -156,6 +158,7 @@ impl Algorithm for Ogd {
             weights: Weights::new(k, d, problem.sparse),
             rounds: 0,
             step: vec![0.0; k],
+            ahead: Prediction::default(),
         })
     }
 
@@ -205,11 +208,12 @@ impl OnlineLearner for Ogd {
             Schedule::Sqrt => self.rate / (self.rounds as f64).sqrt(),
             Schedule::Constant => self.rate,
         };
-        let ahead = (y.weight > 1.0).then(|| {
-            let a = vec![rate * x.norm_squared(); self.problem.classes];
-            heavy::diagonal(&a, y, at)
-        });
-        self.step.copy_from_slice(&ahead.as_ref().unwrap_or(at).probabilities);
+        let linearised = if y.weight > 1.0 {
+            heavy::diagonal(|a| a.fill(rate * x.norm_squared()), y, at, &mut self.ahead)
+        } else {
+            at
+        };
+        self.step.copy_from_slice(&linearised.probabilities);
         y.truth.subtract_from(&mut self.step);
         for step in &mut self.step {
             *step *= -rate * y.weight;

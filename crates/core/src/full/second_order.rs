@@ -84,10 +84,10 @@ pub trait Surrogate: Clone + Send + Sync {
     /// those of `at`, a prediction of an earlier state.
     fn renew(&self, _row: Row<'_>, _at: &Prediction, _own: &mut [f64]) {}
 
-    /// Where the surrogate of a round of weight above 1 is taken (theory: extensions 1.3); `None`: as in
-    /// other rounds.
-    fn ahead(&self, _y: Target<'_>, _at: &Prediction, _gram: &[f64]) -> Option<Prediction> {
-        None
+    /// Writes to `out` where the surrogate of a round of weight above 1 is taken (theory: extensions 1.3).
+    /// False: where that of other rounds is.
+    fn ahead(&self, _y: Target<'_>, _at: &Prediction, _gram: &[f64], _out: &mut Prediction) -> bool {
+        false
     }
 
     /// The addition of the label `y` of a row to $b$ and $A$. The surrogate is taken at the forecast `at` (or
@@ -171,6 +171,8 @@ pub struct SecondOrderLearner<S> {
     spare: Vec<f64>,
     /// Buffers of the update.
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised, and what [`Surrogate::renew`] writes for it.
+    ahead: (Prediction, Vec<f64>),
 }
 
 impl<S: Surrogate> SecondOrderLearner<S> {
@@ -186,6 +188,7 @@ impl<S: Surrogate> SecondOrderLearner<S> {
             parts: 1,
             spare: Vec::new(),
             work: Vec::new(),
+            ahead: Default::default(),
         };
         learner.make_room();
         learner
@@ -360,23 +363,22 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         };
         let (own, rest) = by_products.split_at(own);
         let gram = self.state.gram(rest);
-        let moved = (y.weight > 1.0).then(|| self.surrogate.ahead(y, at, gram)).flatten();
-        let mut room = Vec::new();
-        let (own, at) = match &moved {
-            Some(ahead) => {
-                room.extend_from_slice(own);
-                let image = self.state.image(rest);
-                let row = Row { x, gram, image, round: self.rounds, normals: &at.normals };
-                self.surrogate.renew(row, ahead, &mut room);
-                self.sums.slack += heavy::excess(y, at, ahead);
-                (&room[..], ahead)
-            }
-            None => (own, at),
+        let (mut ahead, mut renewed) = std::mem::take(&mut self.ahead);
+        let (own, at) = if y.weight > 1.0 && self.surrogate.ahead(y, at, gram, &mut ahead) {
+            renewed.clear();
+            renewed.extend_from_slice(own);
+            let image = self.state.image(rest);
+            let row = Row { x, gram, image, round: self.rounds, normals: &at.normals };
+            self.surrogate.renew(row, &ahead, &mut renewed);
+            self.sums.slack += heavy::excess(y, at, &ahead);
+            (&renewed[..], &ahead)
+        } else {
+            (own, at)
         };
         let update = self.surrogate.learn(y, at, own, gram, &mut self.sums, &mut self.work);
         self.state.absorb(x, rest, prepared, update);
         self.rounds += 1;
-        self.spare = spare;
+        (self.spare, self.ahead) = (spare, (ahead, renewed));
     }
 
     own! { rounds }

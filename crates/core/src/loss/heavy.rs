@@ -13,7 +13,7 @@ use crate::example::{Target, Truth};
 use crate::kernel::diagonal_fixed_point;
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::scalar_root::shrink;
-use crate::kernel::vector::axpy;
+use crate::kernel::vector::{axpy, take};
 use crate::loss::logistic::{self, sigmoid};
 use crate::prediction::Prediction;
 
@@ -25,57 +25,94 @@ fn further(y: Target<'_>, trace: f64) -> f64 {
     (y.weight - 1.0).min(LARGEST / trace.max(f64::MIN_POSITIVE))
 }
 
-/// $z^+$ and its probabilities, for a diagonal matrix with the entries `a`.
-pub(crate) fn diagonal(a: &[f64], y: Target<'_>, at: &Prediction) -> Prediction {
-    let k = a.len();
+/// Gives `out` this many scores and probabilities, and scratch memory, all 0.
+fn clear(out: &mut Prediction, scores: usize, scratch: usize) {
+    let lists = [(&mut out.scores, scores), (&mut out.probabilities, scores), (&mut out.scratch, scratch)];
+    for (list, len) in lists {
+        list.clear();
+        list.resize(len, 0.0);
+    }
+}
+
+/// Writes $z^+$ and its probabilities to `out`, for a diagonal matrix whose entries `write` writes. Memory is
+/// that of `out`, so that only a learner's first round of weight above 1 allocates.
+pub(crate) fn diagonal<'a>(
+    write: impl FnOnce(&mut [f64]),
+    y: Target<'_>,
+    at: &Prediction,
+    out: &'a mut Prediction,
+) -> &'a Prediction {
+    let k = at.scores.len();
+    clear(out, k, 2 * k + diagonal_fixed_point::scratch_len(k));
+    let rest = &mut &mut out.scratch[..];
+    let (a, g) = (take(rest, k), take(rest, k));
+    write(a);
     let factor = further(y, a.iter().sum());
-    let a: Vec<f64> = a.iter().map(|a| factor * a).collect();
-    let mut g = vec![0.0; k];
-    y.truth.add_to(1.0, &mut g);
-    for ((g, a), z) in g.iter_mut().zip(&a).zip(&at.scores) {
+    a.iter_mut().for_each(|a| *a *= factor);
+    y.truth.add_to(1.0, g);
+    for ((g, a), z) in g.iter_mut().zip(&*a).zip(&at.scores) {
         *g = z + a * *g;
     }
-    let mut out = Prediction::sized(k, diagonal_fixed_point::scratch_len(k));
-    diagonal_fixed_point::solve(&a, &g, &mut out.scores, &mut out.probabilities, &mut out.scratch);
+    diagonal_fixed_point::solve(a, g, &mut out.scores, &mut out.probabilities, rest);
     out
 }
 
-/// $z^+$ and its probabilities, for a matrix `a` in the coordinates of `inner`.
-pub(crate) fn matrix(inner: &FixedPoint, a: &[f64], y: Target<'_>, at: &Prediction) -> Prediction {
+/// As [`diagonal`], for a matrix that `write` writes, in the coordinates of `inner`.
+pub(crate) fn matrix<'a>(
+    inner: &FixedPoint,
+    write: impl FnOnce(&mut [f64]),
+    y: Target<'_>,
+    at: &Prediction,
+    out: &'a mut Prediction,
+) -> &'a Prediction {
     let (k, q) = (at.scores.len(), inner.dimension());
+    clear(out, k, q * q + k + 3 * q + inner.scratch_len());
+    let rest = &mut &mut out.scratch[..];
+    let (a, truth, reduced) = (take(rest, q * q), take(rest, k), take(rest, q));
+    let (g, z) = (take(rest, q), take(rest, q));
+    write(a);
     let factor = further(y, a.iter().step_by(q + 1).sum());
-    let a: Vec<f64> = a.iter().map(|a| factor * a).collect();
-    let (mut truth, mut reduced, mut g, mut z) = (vec![0.0; k], vec![0.0; q], vec![0.0; q], vec![0.0; q]);
-    y.truth.add_to(1.0, &mut truth);
-    inner.reduce(&truth, &mut reduced);
-    inner.reduce(&at.scores, &mut g);
-    for (column, y) in a.chunks_exact(q).zip(&reduced) {
-        axpy(*y, column, &mut g);
+    a.iter_mut().for_each(|a| *a *= factor);
+    y.truth.add_to(1.0, truth);
+    inner.reduce(truth, reduced);
+    inner.reduce(&at.scores, g);
+    for (column, y) in a.chunks_exact(q).zip(&*reduced) {
+        axpy(*y, column, g);
     }
-    let mut out = Prediction::sized(k, inner.scratch_len());
-    let solution = inner.solve(&a, &g, &mut z, &mut out.scratch);
+    let solution = inner.solve(a, g, z, rest);
     out.probabilities.copy_from_slice(solution.probabilities);
-    inner.expand(&z, &mut out.scores);
+    inner.expand(z, &mut out.scores);
     out
 }
 
-/// $z^+$ and its probabilities for two classes, with $A = \frac a8 (1, -1)(1, -1)^\top$.
-pub(crate) fn binary(a: f64, y: Target<'_>, at: &Prediction) -> Prediction {
+/// As [`diagonal`], for two classes, with $A = \frac a8 (1, -1)(1, -1)^\top$.
+pub(crate) fn binary<'a>(a: f64, y: Target<'_>, at: &Prediction, out: &'a mut Prediction) -> &'a Prediction {
     let a = further(y, a) * a;
     let s = at.scores[1] - at.scores[0];
     let s = shrink(s + 0.5 * a * (y.truth.binary()[1] - 0.5), 0.25 * a);
-    let mut out = Prediction::sized(2, 0);
+    clear(out, 2, 0);
     out.scores.copy_from_slice(&[-0.5 * s, 0.5 * s]);
     out.probabilities.copy_from_slice(&[sigmoid(-s), sigmoid(s)]);
     out
 }
 
-/// `members` and the mean of their probabilities, for learners that have one curvature for all of them.
-pub(crate) fn mean(members: Vec<Prediction>) -> Prediction {
-    let mut out = Prediction::sized(members[0].probabilities.len(), 0);
-    let share = 1.0 / members.len() as f64;
-    members.iter().for_each(|one| axpy(share, &one.probabilities, &mut out.probabilities));
-    out.members = members;
+/// Writes $z^+$ of every head, by `of_head` with its number, to the members of `out`, and the mean of their
+/// probabilities, for learners that have one curvature for all of them.
+pub(crate) fn heads<'a>(
+    at: &Prediction,
+    out: &'a mut Prediction,
+    of_head: impl Fn(usize, &Prediction, &mut Prediction),
+) -> &'a Prediction {
+    out.members.resize_with(at.members.len(), Prediction::default);
+    for (head, (own, out)) in at.members.iter().zip(&mut out.members).enumerate() {
+        of_head(head, own, out);
+    }
+    let share = 1.0 / at.members.len() as f64;
+    out.probabilities.clear();
+    out.probabilities.resize(out.members[0].probabilities.len(), 0.0);
+    for one in &out.members {
+        axpy(share, &one.probabilities, &mut out.probabilities);
+    }
     out
 }
 
@@ -104,7 +141,9 @@ mod tests {
         at.probabilities = vec![sigmoid(1.5), sigmoid(-1.5)];
         for (y, weight) in [(Target::class(1), 40.0), (Target::distribution(&[0.3, 0.7]), 7.0)] {
             let y = y.weighted(weight);
-            let one = diagonal(&[0.5, 0.5], y, &at);
+            let mut outs: [Prediction; 4] = Default::default();
+            let [one, reduced, full, two] = &mut outs;
+            let one = diagonal(|a| a.fill(0.5), y, &at, one);
             for class in 0..2 {
                 let mut residual = one.probabilities.clone();
                 y.truth.subtract_from(&mut residual);
@@ -112,13 +151,16 @@ mod tests {
                 assert_close(one.scores[class], want, 1e-9, "the equation");
             }
             let inner = FixedPoint::reduced(LogitBasis::new(2));
-            assert_all_close(&matrix(&inner, &[0.5], y, &at).scores, &one.scores, 1e-9, "in coordinates");
-            let full = matrix(&FixedPoint::full(2), &[0.5, 0.0, 0.0, 0.5], y, &at);
+            let reduced = matrix(&inner, |a| a.fill(0.5), y, &at, reduced);
+            assert_all_close(&reduced.scores, &one.scores, 1e-9, "in coordinates");
+            let identity = |a: &mut [f64]| a.copy_from_slice(&[0.5, 0.0, 0.0, 0.5]);
+            let full = matrix(&FixedPoint::full(2), identity, y, &at, full);
             assert_all_close(&full.scores, &one.scores, 1e-9, "in logits");
-            assert_all_close(&binary(2.0, y, &at).scores, &one.scores, 1e-9, "for two classes");
-            assert!(excess(y, &at, &one) > 0.0, "the loss falls");
+            assert_all_close(&binary(2.0, y, &at, two).scores, &one.scores, 1e-9, "for two classes");
+            assert!(excess(y, &at, one) > 0.0, "the loss falls");
         }
-        let far = diagonal(&[1e3, 1e3], Target::class(1).weighted(1e30), &at);
+        let mut far = Prediction::default();
+        let far = diagonal(|a| a.fill(1e3), Target::class(1).weighted(1e30), &at, &mut far);
         assert!(far.probabilities[1] > 0.999 && far.scores.iter().all(|z| z.is_finite()), "{far:?}");
     }
 }

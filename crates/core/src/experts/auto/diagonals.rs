@@ -111,6 +111,8 @@ pub(super) struct Diagonals {
     saved: Vec<f64>,
     work: Vec<f64>,
     steps: Vec<f32>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 impl Diagonals {
@@ -142,6 +144,7 @@ impl Diagonals {
             saved: Vec::new(),
             work: Vec::new(),
             steps: Vec::new(),
+            ahead: Prediction::default(),
         };
         diagonals.make_room();
         diagonals
@@ -273,16 +276,27 @@ impl Diagonals {
         add_unseen(unseen, &self.ratios, squares.as_flattened_mut());
     }
 
-    /// The forecasts at which a round of weight above 1 is linearised.
-    fn ahead(&self, x: Features<'_>, y: Target<'_>, at: &Prediction) -> Prediction {
+    /// Writes to `out` the forecasts at which a round of weight above 1 is linearised.
+    fn write_ahead<'a>(
+        &self,
+        x: Features<'_>,
+        y: Target<'_>,
+        at: &Prediction,
+        out: &'a mut Prediction,
+    ) -> &'a Prediction {
         let k = self.classes;
-        let mut sums = vec![0.0; k * (self.ratios.len() + self.heads.len())];
+        let mut sums = std::mem::take(&mut out.scratch);
+        sums.resize(k * (self.ratios.len() + self.heads.len()), 0.0);
         self.gather(x, &mut sums);
-        let of_head = |((place, curvature), own): (&(usize, f64), &Prediction)| {
-            let a: Vec<f64> = sums[place * k..][..k].iter().map(|sum| 0.5 / curvature * sum).collect();
-            heavy::diagonal(&a, y, own)
-        };
-        heavy::mean(self.heads.iter().zip(&at.members).map(of_head).collect())
+        heavy::heads(at, out, |head, own, out| {
+            let (place, curvature) = self.heads[head];
+            let sums = &sums[place * k..][..k];
+            let write =
+                |a: &mut [f64]| a.iter_mut().zip(sums).for_each(|(a, sum)| *a = 0.5 / curvature * sum);
+            heavy::diagonal(write, y, own, out);
+        });
+        out.scratch = sums;
+        out
     }
 }
 
@@ -360,8 +374,8 @@ impl Member for Diagonals {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         self.saved = Vec::new();
         let k = self.classes;
-        let ahead = (y.weight > 1.0).then(|| self.ahead(x, y, at));
-        let at = ahead.as_ref().unwrap_or(at);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let at = if y.weight > 1.0 { self.write_ahead(x, y, at, &mut ahead) } else { at };
         let work = &mut &mut self.work[..];
         let (residual, curved, bounded) = (take(work, k), take(work, k), take(work, k));
         let p = &at.probabilities;
@@ -394,6 +408,7 @@ impl Member for Diagonals {
             }
         }
         self.rounds += 1;
+        self.ahead = ahead;
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

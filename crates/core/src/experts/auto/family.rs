@@ -80,6 +80,8 @@ struct Family {
     rounds: u64,
     spare: Vec<f64>,
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
     /// The announced rows if they are dense, and their expansions.
     announced: Vec<f64>,
     expansions: Vec<f64>,
@@ -131,6 +133,7 @@ impl Family {
             rounds: 0,
             spare: Vec::new(),
             work: Vec::new(),
+            ahead: Prediction::default(),
             announced: Vec::new(),
             expansions: Vec::new(),
             next: 0,
@@ -301,17 +304,23 @@ impl Family {
         forecasts
     }
 
-    /// The forecasts at which a round of weight above 1 is linearised.
-    fn ahead(&self, y: Target<'_>, at: &Prediction, gram: &[f64]) -> Prediction {
-        let of_head = |(own, gamma): (&Prediction, &f64)| {
-            let a: Vec<f64> = gram.iter().map(|n| 0.5 / gamma * n).collect();
+    /// Writes to `out` the forecasts at which a round of weight above 1 is linearised.
+    fn write_ahead<'a>(
+        &self,
+        y: Target<'_>,
+        at: &Prediction,
+        gram: &[f64],
+        out: &'a mut Prediction,
+    ) -> &'a Prediction {
+        heavy::heads(at, out, |head, own, out| {
+            let scale = 0.5 / self.curvatures[head];
             if self.shared {
-                heavy::diagonal(&vec![a[0]; self.classes], y, own)
+                heavy::diagonal(|a| a.fill(scale * gram[0]), y, own, out);
             } else {
-                heavy::matrix(&self.reduced, &a, y, own)
+                let write = |a: &mut [f64]| a.iter_mut().zip(gram).for_each(|(a, n)| *a = scale * n);
+                heavy::matrix(&self.reduced, write, y, own, out);
             }
-        };
-        heavy::mean(at.members.iter().zip(&self.curvatures).map(of_head).collect())
+        })
     }
 
     /// Writes the coefficients of (4), $p - y - 2\gamma S(\bar p)\ z$, to `out`, for every head.
@@ -426,8 +435,8 @@ impl Member for Family {
         let x = if row.is_empty() { x } else { Features::Dense(row) };
 
         let gram = self.state.gram(by_products);
-        let ahead = (y.weight > 1.0).then(|| self.ahead(y, at, gram));
-        let at = ahead.as_ref().unwrap_or(at);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let at = if y.weight > 1.0 { self.write_ahead(y, at, gram, &mut ahead) } else { at };
         let p = &at.probabilities;
         let rest = &mut &mut work[..];
         let (blocks, vectors) = Self::shape(k, self.shared, self.curvatures.len());
@@ -443,7 +452,7 @@ impl Member for Family {
         self.state.absorb(x, by_products, prepared, RoundUpdate { coefficients, mix }); // eqs. (1), (4)
         self.rounds += 1;
         self.next = learnt.map_or(self.next, |at| at + 1);
-        (self.spare, self.work) = (spare, work);
+        (self.spare, self.work, self.ahead) = (spare, work, ahead);
         if self.forgetting > 0.0 && self.rounds.is_multiple_of(EVERY) {
             self.state.discount((1.0 - self.forgetting).powi(EVERY as i32), self.ratio);
         }

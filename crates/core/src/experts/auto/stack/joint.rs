@@ -46,6 +46,8 @@ pub(in crate::experts::auto) struct Joint {
     /// Whether columns were taken out since the last round, so that what a prediction has is outdated.
     changed: bool,
     work: Vec<f64>,
+    /// Where rounds of weight above 1 are linearised.
+    ahead: Prediction,
 }
 
 impl Joint {
@@ -70,6 +72,7 @@ impl Joint {
             rounds: 0,
             changed: false,
             work: vec![0.0; room],
+            ahead: Prediction::default(),
         }
     }
 
@@ -140,11 +143,12 @@ impl Joint {
         } else {
             self.project(inputs, phi, u, gram);
         }
-        let ahead = (y.weight > 1.0).then(|| {
-            let a: Vec<f64> = gram.iter().map(|n| 0.5 / GAMMA * n).collect();
-            heavy::matrix(&self.inner, &a, y, at)
-        });
-        let at = ahead.as_ref().unwrap_or(at);
+        let at = if y.weight > 1.0 {
+            let write = |a: &mut [f64]| a.iter_mut().zip(&*gram).for_each(|(a, n)| *a = 0.5 / GAMMA * n);
+            heavy::matrix(&self.inner, write, y, at, &mut self.ahead)
+        } else {
+            at
+        };
         let (residual, curved, offset) = (take(rest, k), take(rest, k), take(rest, k));
         let p = &at.probabilities;
         for ((offset, z), base) in offset.iter_mut().zip(&at.scores).zip(base) {
