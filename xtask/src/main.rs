@@ -55,9 +55,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The optional features: downloads, Parquet, several nodes with one log, and traces.
-const OPTIONAL: &str =
-    "--features=noregret-cli/fetch,noregret-cli/parquet,noregret-cli/postgres,noregret-cli/traces";
+/// The optional features: downloads, Parquet, Redis streams, several nodes with one log, and traces.
+const OPTIONAL: &str = "--features=noregret-cli/fetch,noregret-cli/parquet,noregret-cli/postgres,noregret-cli/redis,noregret-cli/traces";
 
 /// All checks before a change is merged. Returns the file with the list of data sets and programs
 /// that were absent in tests.

@@ -6,7 +6,7 @@ use std::fs::{File, Metadata};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use noregret_stream::Replacement;
+use noregret_stream::{Replacement, redis_stream};
 
 use crate::failure::Failure;
 
@@ -143,9 +143,14 @@ impl OutputFile {
     }
 }
 
-/// Unless results go to standard output.
+/// Unless results go to standard output, or to a Redis stream.
 pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
-    path.filter(|path| *path != Path::new("-"))
+    path.filter(|path| *path != Path::new("-") && !is_redis(path))
+}
+
+/// Whether results go to a Redis stream.
+pub(crate) fn is_redis(path: &Path) -> bool {
+    path.to_str().and_then(redis_stream).is_some()
 }
 
 impl Named {

@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use noregret::algorithm::Forecast;
 use noregret::example::{Label, Target, Truth};
 use noregret::prediction::{Prediction, argmax};
-use noregret_stream::Replacement;
 use noregret_stream::encode::examples::OnBadRow;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::watch::explain::{Explanation, size};
+use noregret_stream::{Replacement, redis_entries};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::files::is_redis;
 use crate::note::printable;
 
 /// The content of a line in addition to the label.
@@ -231,10 +232,11 @@ fn cell(text: &str) -> String {
     }
 }
 
-/// Standard output, or a file that is created when it is complete.
+/// Standard output, a file that is created when it is complete, or a Redis stream.
 pub(crate) enum Output {
     Standard(BufWriter<Stdout>),
     File(Replacement),
+    Entries(Box<dyn Write + Send>),
 }
 
 impl Output {
@@ -242,6 +244,7 @@ impl Output {
     pub(crate) fn open(path: Option<&Path>) -> std::io::Result<Self> {
         match path.filter(|path| *path != Path::new("-")) {
             None => Ok(Self::Standard(BufWriter::new(std::io::stdout()))),
+            Some(path) if is_redis(path) => redis_entries(&path.to_string_lossy()).map(Self::Entries),
             Some(path) => Replacement::open(path).map(Self::File),
         }
     }
@@ -251,6 +254,7 @@ impl Output {
         match self {
             Self::Standard(mut out) => out.flush(),
             Self::File(out) => out.finish(),
+            Self::Entries(mut out) => out.flush(),
         }
     }
 }
@@ -260,6 +264,7 @@ impl Write for Output {
         match self {
             Self::Standard(out) => out.write(bytes),
             Self::File(out) => out.write(bytes),
+            Self::Entries(out) => out.write(bytes),
         }
     }
 
@@ -267,6 +272,7 @@ impl Write for Output {
         match self {
             Self::Standard(out) => out.flush(),
             Self::File(out) => out.flush(),
+            Self::Entries(out) => out.flush(),
         }
     }
 }

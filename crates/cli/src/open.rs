@@ -15,9 +15,10 @@ use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::survey::MOST_CLASSES;
+use noregret_stream::run::standing::last_entry;
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Frozen, Saved};
-use noregret_stream::{Row, RowLabel, Stop};
+use noregret_stream::{Row, RowLabel, Stop, redis_stream};
 
 use crate::choices::FeedbackChoice;
 use crate::cmd::list::in_practice;
@@ -86,6 +87,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         )));
     }
     let mut source = plan.source.with_schema(saved.schema.clone());
+    source.options.after = redis_stream(&source.data).and_then(|stream| last_entry(&archive, stream));
     if let (AnyModel::Full(_), Some(keys)) = (&saved.learner, &plan.source.options.logged) {
         if *keys != (Keys { offered: keys.offered.clone(), ..Keys::default() }) {
             return Err(Failure::usage(format!(

@@ -56,7 +56,8 @@ pub(crate) struct RunArgs {
     /// Write the prediction of every row, made before the row was learnt: label, probability and
     /// true label; as CSV, or as NDJSON if the name ends in .ndjson or .jsonl. With - to standard output,
     /// row by row if the input is a pipe, in which blank lines are no rows; the summary then goes to
-    /// standard error
+    /// standard error. With redis://HOST:PORT/DATABASE?stream=NAME to a Redis stream, under the ids of the
+    /// entries that the rows came from, each once
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub(crate) predictions: Option<PathBuf>,
     /// Add the probabilities of this many most probable labels to --predictions FILE.ndjson or -, in

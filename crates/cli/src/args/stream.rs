@@ -56,7 +56,7 @@ pub(crate) struct DataArgs {
 /// Arguments for runs of one or several learners over a stream.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StreamArgs {
-    /// The data: a file, or - for standard input
+    /// The data: a file, - for standard input, or redis://HOST:PORT/DATABASE?stream=NAME for a Redis stream
     pub(crate) data: String,
     /// Online scaling of the features: none, unit (rows of norm 1), maxabs, standard (except for
     /// columns with values 0 and 1 only), or mixed (standard for the numbers of a table; categories

@@ -35,6 +35,7 @@ mod odd_data;
 mod offers;
 mod predict;
 mod real_data;
+mod redis_streams;
 mod report;
 mod reproduce;
 mod resume;

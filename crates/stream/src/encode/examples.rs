@@ -97,6 +97,8 @@ pub struct ReadExamples {
     bad: u64,
     first_bad: Option<String>,
     row: Row,
+    /// The name of the last row that had one.
+    last: String,
     frozen: bool,
     /// Rows with a missing number that counts as 0, because columns are not standardised.
     zeroed: u64,
@@ -164,6 +166,7 @@ impl ReadExamples {
             bad: 0,
             first_bad: None,
             row: Row::new(),
+            last: String::new(),
             frozen: false,
             zeroed: 0,
             unscored: 0,
@@ -206,6 +209,17 @@ impl ReadExamples {
     /// Number of rows read so far, bad ones included.
     pub fn rows_read(&self) -> u64 {
         self.read
+    }
+
+    /// The name of the last row read, bad ones included; empty if no row had one.
+    pub fn last_name(&self) -> &str {
+        &self.last
+    }
+
+    /// Continues the count of rows of an interrupted run that has read `rows` rows, the last one called
+    /// `name`, if the reader begins behind them.
+    pub fn begin_behind(&mut self, rows: u64, name: String) {
+        (self.read, self.last) = (rows, name);
     }
 
     /// Skips the first `rows` rows, valid or not.
@@ -292,6 +306,9 @@ impl ReadExamples {
     pub fn step(&mut self, out: &mut Example) -> Result<Step, ReadError> {
         let read = self.reader.read(&mut self.row);
         self.read += u64::from(!matches!(read, Ok(false)));
+        if !self.row.tag.is_empty() {
+            self.last.clone_from(&self.row.tag);
+        }
         let error = match read {
             Ok(false) => return Ok(Step::End),
             Ok(true) => match self.encode(out) {

@@ -27,6 +27,11 @@ pub(crate) mod options;
 pub(crate) mod parquet;
 pub(crate) mod reader;
 pub(crate) mod recognise;
+#[cfg(not(feature = "redis"))]
+#[path = "no_redis.rs"]
+pub(crate) mod redis;
+#[cfg(feature = "redis")]
+pub(crate) mod redis;
 pub(crate) mod remark;
 pub(crate) mod row;
 pub(crate) mod source;

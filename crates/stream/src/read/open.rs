@@ -11,24 +11,32 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::memory::{self, MemoryTable};
 use crate::read::missing::Missing;
-use crate::read::options::ReadOptions;
+use crate::read::options::{ReadOptions, redis_stream};
 use crate::read::reader::Reader;
 use crate::read::source::Source;
 #[cfg(feature = "parquet")]
 use crate::read::source::parquet_file;
 use crate::read::unlabelled::Unlabelled;
-use crate::read::{arff, csv, libsvm, ndjson, recognise, vw};
+use crate::read::{arff, csv, libsvm, ndjson, recognise, redis, vw};
 
 /// Opens a file, or standard input for `-`.
 ///
 /// Gzip (with one or several members) and zstd are recognised by their first bytes, whatever the
 /// name. With several cores, a file is decompressed and parsed ahead on separate threads.
 ///
+/// With the cargo feature `redis`, `redis://HOST:PORT/DATABASE?stream=NAME` is a Redis stream, which is
+/// read as a pipe: the fields of an entry are the columns of a row, or its only field `row` is the row as
+/// an object of JSON, and its id is the name of the row.
+///
 /// # Errors
 ///
 /// The file cannot be read, has no rows, or does not fit the options.
 pub fn open(path: &str, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let options = &*options.of_log();
+    if redis_stream(path).is_some() {
+        let entries = redis::source(path, options)?;
+        return from_source(entries, &ReadOptions { format: Some(Format::Ndjson), ..options.clone() });
+    }
     #[cfg(feature = "parquet")]
     if let Some(file) = parquet_file(path, options.format == Some(Format::Parquet)) {
         let other = options.format.filter(|format| *format != Format::Parquet);

@@ -12,6 +12,21 @@ use crate::read::logs::{Keys, LogUse};
 use crate::read::missing::Missing;
 use crate::words::named;
 
+/// How the address of a Redis stream begins.
+pub(crate) const REDIS: &str = "redis://";
+
+/// The name of the stream, if `data` is the address of a Redis stream, and not the path of a file; empty if
+/// the address lacks it.
+///
+/// ```
+/// assert_eq!(noregret_stream::redis_stream("redis://localhost:6379/0?stream=tickets"), Some("tickets"));
+/// assert_eq!(noregret_stream::redis_stream("tickets.csv"), None);
+/// ```
+pub fn redis_stream(data: &str) -> Option<&str> {
+    let asked = data.strip_prefix(REDIS)?.split_once('?').map_or("", |(_, asked)| asked);
+    Some(asked.split('&').find_map(|part| part.strip_prefix("stream=")).unwrap_or_default())
+}
+
 /// Options for reading. By default everything is recognised.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
@@ -77,6 +92,8 @@ pub struct ReadOptions {
     pub row_0: Option<u64>,
     /// Interrupts the reading of a pipe.
     pub stop: Stop,
+    /// The id of the entry of a Redis stream after which it is read; from its beginning if `None`.
+    pub after: Option<String>,
 }
 
 /// The schema of data, saved with a model.

@@ -124,7 +124,7 @@ impl Source {
         Source::from_read(Box::new(file), path, Some(metadata.len()))
     }
 
-    fn from_pipe(
+    pub(crate) fn from_pipe(
         (input, silence): (Box<dyn Read + Send>, Option<Silence>),
         name: &str,
     ) -> Result<Self, ReadError> {

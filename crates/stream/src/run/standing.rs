@@ -61,6 +61,8 @@ const PLACE: &str = "block";
 const STANDING: &str = "run/standing";
 /// The name of the number of rows read in a model file.
 const ROWS: &str = "rows_read";
+/// The name of the last entry of a Redis stream in a model file.
+const ENTRY: &str = "last_entry";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -200,6 +202,18 @@ pub fn set_rows_read(archive: &mut Archive, rows: u64) {
 /// The number of rows read for a model, if its file has it.
 pub fn rows_read(archive: &Archive) -> Option<u64> {
     archive.text(ROWS)?.parse().ok()
+}
+
+/// Writes the id of the last entry that was read of the Redis stream called `stream` into a model file.
+pub fn set_last_entry(archive: &mut Archive, stream: &str, id: &str) {
+    archive.set_text(ENTRY, format!("{id} {stream}"));
+}
+
+/// The id of the last entry of the Redis stream called `stream` that was read for a model; `None` if its last
+/// rows came from elsewhere.
+pub fn last_entry(archive: &Archive, stream: &str) -> Option<String> {
+    let (id, of) = archive.text(ENTRY)?.split_once(' ')?;
+    (of == stream).then(|| id.to_owned())
 }
 
 /// Serialises the state of an observer for a model file.

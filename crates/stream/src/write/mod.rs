@@ -1,12 +1,14 @@
 //! From rows to bytes: `writer` has the trait, `text` the line formats.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::read::format::Format;
 use crate::write::writer::RowWriter;
 
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "redis")]
+mod redis;
 pub(crate) mod replace;
 mod text;
 pub(crate) mod writer;
@@ -29,13 +31,32 @@ pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn Ro
     Box::new(text::Lines::new(format, out))
 }
 
+/// Writes to the Redis stream at an address: a line is an object of JSON, whose key `id` is the id of the
+/// entry, and whose other keys are its fields. An entry that has been written before is not written again.
+///
+/// # Errors
+/// If the address is wrong, the server cannot be reached, or the cargo feature `redis` is absent. Writing
+/// fails, too, if another program writes to the stream.
+pub fn redis_entries(address: &str) -> io::Result<Box<dyn Write + Send>> {
+    redis::open(address)
+}
+
+/// In a program without the cargo feature.
+#[cfg(not(feature = "redis"))]
+mod redis {
+    use std::io::{self, Write};
+
+    pub(super) fn open(_: &str) -> io::Result<Box<dyn Write + Send>> {
+        Err(io::Error::other(crate::read::redis::ABSENT))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::read::columns::Columns;
     use crate::read::row::Row;
     use crate::write::writer::WriteError;
-    use std::io;
 
     #[test]
     fn rows_that_a_format_cannot_represent_are_rejected() {

@@ -5,15 +5,26 @@ use std::path::Path;
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::examples::BadRows;
+use noregret_stream::redis_stream;
 use noregret_stream::watch::certify::Record;
 
 use crate::failure::Failure;
+use crate::files::is_redis;
 use crate::plan::{AbstainPlan, RunPlan};
 use crate::progress::Mode;
 
 /// Checks what `--predictions` and its options ask for.
 pub(super) fn check_predictions(plan: &RunPlan) -> Result<(), Failure> {
     let Some(path) = &plan.predictions else { return Ok(()) };
+    if is_redis(path) {
+        return match redis_stream(&plan.stream.source.data) {
+            Some(_) => Ok(()),
+            None => Err(Failure::usage(format!(
+                "--predictions {}: needs rows from a Redis stream, whose entries' ids it takes",
+                path.display()
+            ))),
+        };
+    }
     let standard = path == Path::new("-");
     if standard && plan.stream.mode == Mode::Json {
         return Err(Failure::usage("--predictions -: standard output has what --json writes"));

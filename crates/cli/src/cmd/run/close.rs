@@ -9,13 +9,12 @@ use noregret::guarantee::{Guarantee, Promise};
 use noregret::model::Archive;
 use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;
-use noregret_stream::run::standing::set_rows_read;
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Forecaster, Frozen, archive_of, in_single_precision};
 use noregret_stream::watch::abstain::{Abstention, Report};
 use noregret_stream::watch::certify::Certified;
 
-use super::going_on::stopped;
+use super::going_on::{set_read, stopped};
 use super::{Learnt, Session};
 use crate::failure::Failure;
 use crate::forecasts::Forecasts;
@@ -198,7 +197,7 @@ impl<'a> Session<'a> {
         if let Some(stands) = stands {
             stands(&mut archive, &self.examples);
         }
-        set_rows_read(&mut archive, self.examples.rows_read());
+        set_read(&mut archive, plan, &self.examples);
         if let Some(last) = &self.observers.last {
             archive = in_single_precision(&archive, last.rows());
         }

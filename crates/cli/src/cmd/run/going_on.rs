@@ -6,7 +6,10 @@ use noregret::facts::RunFacts;
 use noregret::model::{Archive, Data, Numbers};
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;
-use noregret_stream::run::standing::{Counts, Held, Standing, kept, of_kept, rows_read, set_rows_read};
+use noregret_stream::redis_stream;
+use noregret_stream::run::standing::{
+    Counts, Held, Standing, kept, last_entry, of_kept, rows_read, set_last_entry, set_rows_read,
+};
 use noregret_stream::save::file as model_file;
 use noregret_stream::save::{Learning, snapshot};
 use noregret_stream::watch::abstain::Abstention;
@@ -16,6 +19,7 @@ use noregret_stream::watch::calibration::Calibration;
 use super::observers::Observers;
 use crate::checkpoint::Skip;
 use crate::failure::Failure;
+use crate::files::is_redis;
 use crate::note::counted;
 use crate::plan::{LearnerPlan, RunPlan};
 
@@ -27,7 +31,7 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
             ("--batch-model", plan.batch_model.is_some()),
             ("--certify", plan.observe.certify),
             ("--report", plan.observe.report.is_some()),
-            ("--predictions", plan.predictions.is_some()),
+            ("--predictions", plan.predictions.as_deref().is_some_and(|path| !is_redis(path))),
             ("--log in Parquet", plan.log.as_deref().is_some_and(is_parquet)),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
@@ -40,6 +44,11 @@ pub(super) fn check_going_on(plan: &RunPlan) -> Result<(), Failure> {
                 "--checkpoint {every}: needs --save, the file to be saved to"
             )));
         }
+    }
+    if plan.skip.is_some() && redis_stream(&plan.stream.source.data).is_some() {
+        return Err(Failure::usage(
+            "--skip: a model that has learnt from a Redis stream knows its last entry, and goes on behind it; omit the option",
+        ));
     }
     if plan.skip == Some(Skip::Seen) && matches!(plan.learner, LearnerPlan::New(_)) {
         return Err(Failure::usage("--skip seen: needs --load, the model that has learnt them"));
@@ -55,6 +64,10 @@ pub(super) fn skip(
     examples: &mut ReadExamples,
 ) -> Result<(bool, Option<Archive>), Failure> {
     let seen = archive.as_ref().and_then(rows_read);
+    if let (Some(rows), Some(id)) = (seen, archive.as_ref().and_then(|archive| behind(plan, archive))) {
+        examples.begin_behind(rows, id);
+        return Ok((true, archive));
+    }
     let rows = match plan.skip {
         None => return Ok((false, archive)),
         Some(Skip::Rows(rows)) => rows,
@@ -64,6 +77,19 @@ pub(super) fn skip(
     };
     examples.skip(rows).map_err(Failure::data)?;
     Ok((seen == Some(rows), archive))
+}
+
+/// The id of the last entry that the model has read, if the run reads the same Redis stream.
+fn behind(plan: &RunPlan, archive: &Archive) -> Option<String> {
+    last_entry(archive, redis_stream(&plan.stream.source.data)?)
+}
+
+/// Writes into a model file up to where the data were read.
+pub(super) fn set_read(archive: &mut Archive, plan: &RunPlan, examples: &ReadExamples) {
+    set_rows_read(archive, examples.rows_read());
+    if let Some(stream) = redis_stream(&plan.stream.source.data) {
+        set_last_entry(archive, stream, examples.last_name());
+    }
 }
 
 /// Restores the counts of an interrupted run. Returns the facts about the rounds before it.
@@ -118,7 +144,7 @@ pub(super) fn checkpoint<K: Held>(
     standing.save(&counts(examples, log, before.clone()), &mut archive);
     standing.set_place(&mut archive);
     keep(&mut archive, watching);
-    set_rows_read(&mut archive, examples.rows_read());
+    set_read(&mut archive, plan, examples);
     let path = plan.save.as_deref().expect("checked before");
     model_file::write(&archive, path).map_err(Failure::saving)
 }
@@ -173,9 +199,13 @@ fn counts(examples: &ReadExamples, log: Option<u64>, before: RunFacts) -> Counts
 /// The message of an interrupted run.
 pub(super) fn stopped(plan: &RunPlan, rows: u64) -> String {
     let after = format!("after {}", counted(rows, "row"));
+    let skip = match redis_stream(&plan.stream.source.data) {
+        Some(_) => String::new(),
+        None => format!(" --skip {rows}"),
+    };
     match &plan.save {
         Some(path) => format!(
-            "{after}; continue with --load {} --skip {rows}, without --learner, --set and --scale, which the model knows",
+            "{after}; continue with --load {}{skip}, without --learner, --set and --scale, which the model knows",
             path.display()
         ),
         None => after,

@@ -16,6 +16,7 @@ use super::checks::{is_ndjson, record};
 use crate::abstention::abstention;
 use crate::choices::CalibrationOf;
 use crate::failure::Failure;
+use crate::files::is_redis;
 use crate::forecasts::{Columns, Forecasts, Shown};
 use crate::plan::RunPlan;
 use crate::progress::Progress;
@@ -60,11 +61,12 @@ impl Observers {
             AnyModel::Bandit(_) => None,
         };
         let forecasts = plan.predictions.as_deref().map(|path| {
+            let entries = is_redis(path);
             let columns = Columns {
-                id: stream.source.options.id.is_some(),
+                id: entries || stream.source.options.id.is_some(),
                 confidence: true,
                 truth: true,
-                json: is_ndjson(path) || plan.top_k.is_some(),
+                json: entries || is_ndjson(path) || plan.top_k.is_some(),
                 probabilities: plan.top_k.map(Shown::Best),
             };
             Forecasts::open(path, columns, about.forecast, encoder.labels().clone(), live)
