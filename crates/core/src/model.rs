@@ -36,7 +36,7 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::state::{Slot, State, narrowed, set_triangle, triangle, words};
+use crate::state::{Slot, State, fill_triangle, narrowed, set_triangle, triangle, words};
 
 /// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
@@ -122,28 +122,7 @@ impl Archive {
         archive.set_text("params", serde_json::to_string(values).expect("plain values"));
         archive.set_text("problem", serde_json::to_string(problem).expect("plain numbers"));
         for tensor in state.tensors() {
-            let numbers = match tensor.slot {
-                Slot::Real { shape, data } => Numbers { shape, data: Data::of(data) },
-                Slot::Symmetric { side, data } => {
-                    let lower = (0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect();
-                    Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
-                }
-                Slot::Diagonal { side, entry, .. } => {
-                    let lower = triangle(side, entry).collect();
-                    Numbers { shape: vec![side * (side + 1) / 2], data: Data::Real(lower) }
-                }
-                Slot::List(data) => Numbers { shape: vec![data.len()], data: Data::of(data) },
-                Slot::Singles(data) => {
-                    let data: Vec<f64> = data.iter().map(|number| f64::from(*number)).collect();
-                    Numbers { shape: vec![data.len()], data: Data::of(&data) }
-                }
-                Slot::Words(data) => {
-                    let data: Vec<f64> = data.iter().map(|word| f64::from(*word)).collect();
-                    Numbers { shape: vec![data.len()], data: Data::of(&data) }
-                }
-                Slot::Count(data) => Numbers { shape: vec![data.len()], data: Data::Count(data.to_vec()) },
-            };
-            archive.set_tensor(&format!("learner/{}", tensor.name), numbers);
+            archive.set_tensor(&format!("learner/{}", tensor.name), Numbers::of(tensor.slot));
         }
         archive
     }
@@ -182,54 +161,7 @@ impl Archive {
                 continue;
             }
             let name = format!("learner/{}", tensor.name);
-            let stored = self.tensor(&name)?;
-            let wrong_shape = |shape: &[usize]| {
-                damaged(format!("tensor '{name}' has shape {:?} instead of {shape:?}", stored.shape))
-            };
-            match (tensor.slot, &stored.data) {
-                (Slot::Real { shape, data }, Data::Real(stored_data)) => {
-                    if stored.shape != shape {
-                        return Err(wrong_shape(&shape));
-                    }
-                    copy_changed(data, stored_data);
-                }
-                (Slot::Symmetric { side, data }, Data::Real(lower)) => {
-                    if stored.shape != [side * (side + 1) / 2] {
-                        return Err(wrong_shape(&[side * (side + 1) / 2]));
-                    }
-                    let mut lower = lower.iter();
-                    for i in 0..side {
-                        for (j, value) in (0..=i).zip(&mut lower) {
-                            data[i * side + j] = *value;
-                            data[j * side + i] = *value;
-                        }
-                    }
-                }
-                (Slot::Diagonal { side, entry, data }, Data::Real(lower)) => {
-                    if stored.shape != [side * (side + 1) / 2] {
-                        return Err(wrong_shape(&[side * (side + 1) / 2]));
-                    }
-                    set_triangle(lower, side, entry, data);
-                }
-                (Slot::List(data), Data::Real(stored_data)) => data.clone_from(stored_data),
-                (Slot::Singles(data), Data::Real(stored_data)) => {
-                    *data = narrowed(stored_data.iter().copied()).ok_or_else(|| {
-                        damaged(format!("tensor '{name}' has a number beyond single precision"))
-                    })?;
-                }
-                (Slot::Words(data), Data::Real(stored_data)) => {
-                    *data = words(stored_data.iter().copied()).ok_or_else(|| {
-                        damaged(format!("tensor '{name}' has a number that is not whole or not below 2^32"))
-                    })?;
-                }
-                (Slot::Count(data), Data::Count(stored_data)) => {
-                    if stored.shape != [data.len()] {
-                        return Err(wrong_shape(&[data.len()]));
-                    }
-                    data.copy_from_slice(stored_data);
-                }
-                _ => return Err(damaged(format!("tensor '{name}' has the wrong type"))),
-            }
+            self.tensor(&name)?.fill(tensor.slot, &name)?;
         }
         if !model.state().restored() {
             return Err(damaged("its state contradicts itself".to_owned()));
@@ -459,6 +391,66 @@ fn damaged(what: String) -> ModelError {
 
 /// Tensors with fewer numbers are always written in double precision.
 const LEAST_ROUNDED: usize = 64;
+
+impl Numbers {
+    /// A copy of the numbers of `slot`, as they are stored.
+    fn of(slot: Slot<'_>) -> Self {
+        let data = match slot {
+            Slot::Real { shape, data } => return Self { shape, data: Data::of(data) },
+            Slot::Symmetric { side, data } => {
+                Data::Real((0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect())
+            }
+            Slot::Diagonal { side, entry, .. } => Data::Real(triangle(side, entry).collect()),
+            Slot::List(data) => Data::of(data),
+            Slot::Singles(data) => {
+                Data::of(&data.iter().map(|number| f64::from(*number)).collect::<Vec<_>>())
+            }
+            Slot::Words(data) => Data::of(&data.iter().map(|word| f64::from(*word)).collect::<Vec<_>>()),
+            Slot::Count(data) => Data::Count(data.to_vec()),
+        };
+        Self { shape: vec![data.len()], data }
+    }
+
+    /// Fills `slot`, whose tensor is called `name`, with these numbers.
+    fn fill(&self, slot: Slot<'_>, name: &str) -> Result<(), ModelError> {
+        let wrong = |what: String| damaged(format!("tensor '{name}' has {what}"));
+        let fits = |shape: &[usize]| {
+            if self.shape == shape {
+                return Ok(());
+            }
+            Err(wrong(format!("shape {:?} instead of {shape:?}", self.shape)))
+        };
+        match (slot, &self.data) {
+            (Slot::Real { shape, data }, Data::Real(numbers)) => {
+                fits(&shape)?;
+                copy_changed(data, numbers);
+            }
+            (Slot::Symmetric { side, data }, Data::Real(lower)) => {
+                fits(&[side * (side + 1) / 2])?;
+                fill_triangle(side, data, &mut lower.iter().copied());
+            }
+            (Slot::Diagonal { side, entry, data }, Data::Real(lower)) => {
+                fits(&[side * (side + 1) / 2])?;
+                set_triangle(lower, side, entry, data);
+            }
+            (Slot::List(data), Data::Real(numbers)) => data.clone_from(numbers),
+            (Slot::Singles(data), Data::Real(numbers)) => {
+                *data = narrowed(numbers.iter().copied())
+                    .ok_or_else(|| wrong("a number beyond single precision".to_owned()))?;
+            }
+            (Slot::Words(data), Data::Real(numbers)) => {
+                *data = words(numbers.iter().copied())
+                    .ok_or_else(|| wrong("a number that is not whole or not below 2^32".to_owned()))?;
+            }
+            (Slot::Count(data), Data::Count(numbers)) => {
+                fits(&[data.len()])?;
+                data.copy_from_slice(numbers);
+            }
+            _ => return Err(wrong("the wrong type".to_owned())),
+        }
+        Ok(())
+    }
+}
 
 impl Data {
     /// A copy of real numbers. Ranges of zeros, as for hashed columns that never occurred, take no memory on

@@ -138,15 +138,7 @@ impl<'a> Tensor<'a> {
                     *number = rest.next()?;
                 }
             }
-            Slot::Symmetric { side, data } => {
-                for row in 0..side {
-                    for column in 0..=row {
-                        let number = rest.next()?;
-                        data[row * side + column] = number;
-                        data[column * side + row] = number;
-                    }
-                }
-            }
+            Slot::Symmetric { side, data } => fill_triangle(side, data, rest)?,
             Slot::Diagonal { side, entry, data } => {
                 let lower: Vec<f64> = rest.take(side * (side + 1) / 2).collect();
                 if lower.len() < side * (side + 1) / 2 {
@@ -196,13 +188,23 @@ pub(crate) fn set_triangle(lower: &[f64], side: usize, entry: f64, data: &mut Ve
         return;
     }
     data.resize(side * side, 0.0);
-    let mut lower = lower.iter();
+    fill_triangle(side, data, &mut lower.iter().copied());
+}
+
+/// Fills the symmetric matrix `data` from its lower triangle, row by row; `None` if that ends before.
+pub(crate) fn fill_triangle(
+    side: usize,
+    data: &mut [f64],
+    lower: &mut impl Iterator<Item = f64>,
+) -> Option<()> {
     for row in 0..side {
-        for (column, number) in (0..=row).zip(&mut lower) {
-            data[row * side + column] = *number;
-            data[column * side + row] = *number;
+        for column in 0..=row {
+            let number = lower.next()?;
+            data[row * side + column] = number;
+            data[column * side + row] = number;
         }
     }
+    Some(())
 }
 
 /// The numbers of a list whose length comes first.

@@ -254,9 +254,21 @@ fn landmarks_hold_a_long_stream() {
     assert_eq!(learner.figures()[0].1[0], 40.0, "more rows than landmarks");
 }
 
-/// A stream whose classes are exchanged after 1,000 rounds and drift afterwards: in many intervals, the
-/// regret against the best predictor of the interval is within the bound, and some bounds are below the loss
-/// of guessing; after the exchange FOLKLORE alone loses more.
+/// Rows and labels of two classes that are exchanged after 1,000 rounds and drift from round 2,000 on.
+fn exchanged(rounds: usize) -> Vec<(Vec<f64>, usize)> {
+    let mut rng = Rng::new(31, 0);
+    let round = |t: usize| {
+        let x = unit(vec![rng.normal(), rng.normal()]);
+        let turn = if t < 1000 { 0.0 } else { std::f64::consts::PI + t.saturating_sub(2000) as f64 / 500.0 };
+        let right = usize::from(x[0] * turn.cos() + x[1] * turn.sin() > 0.0);
+        let y = if rng.uniform() < 0.05 { 1 - right } else { right };
+        (x, y)
+    };
+    (0..rounds).map(round).collect()
+}
+
+/// In many intervals of a changing stream, the regret against the best predictor of the interval is within
+/// the bound, and some bounds are below the loss of guessing; after the change FOLKLORE alone loses more.
 #[test]
 fn folklore_intervals() {
     const ROUNDS: usize = 3000;
@@ -271,15 +283,9 @@ fn folklore_intervals() {
         let (Some(lambda), Some(Curvature::Value(gamma))) = (used.regularization, used.curvature) else {
             panic!("resolved")
         };
-        let mut rng = Rng::new(31, 0);
         let (mut at, mut other) = (learner.prediction(), alone.prediction());
         let (mut rows, mut labels, mut losses, mut others) = (vec![], vec![], vec![], vec![]);
-        for t in 0..ROUNDS {
-            let x = unit(vec![rng.normal(), rng.normal()]);
-            let turn =
-                if t < 1000 { 0.0 } else { std::f64::consts::PI + t.saturating_sub(2000) as f64 / 500.0 };
-            let right = usize::from(x[0] * turn.cos() + x[1] * turn.sin() > 0.0);
-            let y = if rng.uniform() < 0.05 { 1 - right } else { right };
+        for (x, y) in exchanged(ROUNDS) {
             let features = Features::Dense(&x);
             learner.predict(features, &mut at);
             alone.predict(features, &mut other);
@@ -290,6 +296,10 @@ fn folklore_intervals() {
             rows.extend(x);
             labels.push(y as u32);
         }
+        let best = |part: std::ops::Range<usize>| {
+            let (rows, labels) = (rows[d * part.start..d * part.end].to_vec(), labels[part].to_vec());
+            History { features: d, rows, labels, total: 0.0 }.best(k, Ball::Rows, norm)
+        };
         let setting = Setting { rounds: ROUNDS as f64, ..setting(k, d, norm) };
         let mut bites = 0;
         for (first, last) in [
@@ -304,15 +314,7 @@ fn folklore_intervals() {
             (7, 9),
         ] {
             let part = first as usize - 1..last as usize;
-            let data = Data::new(
-                k,
-                d,
-                Rows::Dense(&rows[d * part.start..d * part.end]),
-                Labels::Classes(&labels[part.clone()]),
-            )
-            .expect("good rows");
-            let best = best_in_hindsight(&data, Ball::Rows, norm, Stop::default()).expect("a norm");
-            let best = best.value - best.gap;
+            let best = best(part.clone());
             let bound = bounds::folklore_interval(&setting, lambda, gamma, block, first, last);
             let regret = losses[part.clone()].iter().sum::<f64>() - best;
             assert!(regret <= bound, "b = {block}, [{first}, {last}]: {regret} beyond {bound}");
@@ -326,10 +328,8 @@ fn folklore_intervals() {
         else {
             panic!("it has a bound");
         };
-        let data = Data::new(k, d, Rows::Dense(&rows), Labels::Classes(&labels)).expect("good rows");
-        let best = best_in_hindsight(&data, Ball::Rows, norm, Stop::default()).expect("a norm").value;
         let certificate = learner.certificate().expect("has one").expect("holds");
-        let regret = losses.iter().sum::<f64>() - best;
+        let regret = losses.iter().sum::<f64>() - best(0..ROUNDS);
         assert_chain(&format!("b = {block}"), &[regret, certificate, bound, every]);
         let begun = 2.0 + (ROUNDS as u64 / block) as f64;
         let want = bounds::folklore(&setting, lambda, gamma) + begun.ln();

@@ -332,9 +332,21 @@ impl SketchedInverse {
 
     /// (1), with `rank` rows left.
     fn turn(&mut self, rank: usize, about_minimum: bool) -> f64 {
-        let rows = self.rows();
         self.saved = Vec::new();
-        // The factor is computed anew below.
+        self.diagonalise();
+        let delta = self.values[self.order[rank]];
+        self.discarded += delta;
+        let constants = if about_minimum && delta > 0.0 { self.correct(delta) } else { 0.0 };
+        self.write_rotation(rank, delta);
+        self.rotate(rank);
+        self.refactorise();
+        constants
+    }
+
+    /// Computes the eigenvalues of $SS^\top$ with their vectors, and their order, the largest first. The
+    /// factor is overwritten.
+    fn diagonalise(&mut self) {
+        let rows = self.rows();
         let eigen = &mut self.factor;
         eigen.copy_from_slice(&self.gram);
         jacobi(eigen, rows, &mut self.rotation);
@@ -348,40 +360,49 @@ impl SketchedInverse {
         }
         let values = &self.values;
         self.order.sort_unstable_by(|a, b| values[*b].total_cmp(&values[*a]).then(a.cmp(b)));
-        let delta = values[self.order[rank]];
-        self.discarded += delta;
-        let least = self.least();
-        self.used = 0;
+    }
+
+    /// Adds to the corrections what has to be subtracted from the vectors if every eigenvalue falls by
+    /// `delta`, see [`SketchedInverse::shrink_about_minimum`]. Returns the sum of the constants.
+    fn correct(&mut self, delta: f64) -> f64 {
+        let rows = self.rows();
         let mut constants = 0.0;
-        if about_minimum && delta > 0.0 {
-            for (value, u) in self.values.iter().zip(self.rotation.chunks_exact(rows)) {
-                if *value <= 0.0 {
-                    continue;
-                }
-                let share = value.min(delta) / value;
-                let vectors = self.products.chunks_exact(rows).zip(self.correction.chunks_exact_mut(rows));
-                for (product, correction) in vectors {
-                    let along = dot(u, product) / (self.regularization + value);
-                    constants += 0.25 * share * along * along;
-                    axpy(share * along, u, correction);
-                }
+        for (value, u) in self.values.iter().zip(self.rotation.chunks_exact(rows)) {
+            if *value <= 0.0 {
+                continue;
+            }
+            let share = value.min(delta) / value;
+            let vectors = self.products.chunks_exact(rows).zip(self.correction.chunks_exact_mut(rows));
+            for (product, correction) in vectors {
+                let along = dot(u, product) / (self.regularization + value);
+                constants += 0.25 * share * along * along;
+                axpy(share * along, u, correction);
             }
         }
-        let correction = &self.correction;
-        let (gram, products, factor) = (&mut self.gram, &mut self.products, &mut self.factor);
-        // eq. (1): the rows of the rotation, in place of the factor.
-        for (row, at) in factor.chunks_exact_mut(rows).zip(&self.order[..rank]) {
-            let (value, left) = (self.values[*at], self.values[*at] - delta);
+        constants
+    }
+
+    /// Writes the rows of (1)'s rotation, of which `rank` are left, in place of the factor.
+    fn write_rotation(&mut self, rank: usize, delta: f64) {
+        let (rows, least) = (self.rows(), self.least());
+        self.used = 0;
+        for (row, at) in self.factor.chunks_exact_mut(rows).zip(&self.order[..rank]) {
+            let (value, left) = (self.values[*at], self.values[*at] - delta); // eq. (1)
             let scale = if left > least { (left / value).sqrt() } else { 0.0 };
             self.used += u64::from(scale > 0.0);
             for (entry, u) in row.iter_mut().zip(&self.rotation[at * rows..]) {
                 *entry = scale * u;
             }
         }
-        let rotation = &factor[..rank * rows];
+    }
+
+    /// Turns the rows of every feature into `rank` rows, corrects its vectors, and sums up the products anew.
+    fn rotate(&mut self, rank: usize) {
+        let (rows, blocks) = (self.rows(), self.blocks);
+        let (correction, rotation) = (&self.correction, &self.factor[..rank * rows]);
+        let (gram, products, turned) = (&mut self.gram, &mut self.products, &mut self.values[..rank]);
         gram.fill(0.0);
         products.fill(0.0);
-        let (blocks, turned) = (self.blocks, &mut self.values[..rank]);
         self.cells.each_mut(|cell| {
             let (columns, entries) = cell.split_at_mut(blocks * rows);
             for (block, column) in columns.chunks_exact_mut(rows).enumerate() {
@@ -409,8 +430,6 @@ impl SketchedInverse {
                 self.gram[j * rows + i] = self.gram[i * rows + j];
             }
         }
-        self.refactorise();
-        constants
     }
 
     /// The sum of the quadratics $W^\top AW + G^\top W$ of `parts`, of equal sizes and $\lambda$: it has the

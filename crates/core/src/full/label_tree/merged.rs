@@ -91,18 +91,9 @@ impl Shape {
         let leaves = trees.map(|tree| tree.leaves(classes));
         let common =
             leaves[0].labels.iter().copied().filter(|label| leaves[1].places[*label as usize].is_some());
-        let (common, roots) = (common.collect::<Vec<u32>>(), trees.map(|tree| tree.root));
+        let common = common.collect::<Vec<u32>>();
         let mut joint = Shape::default();
-        let mut tasks = vec![Task { above: None, trees: roots, common }];
-        if let (true, [Some(_), Some(_)]) = (tasks[0].common.is_empty(), roots) {
-            // Nothing is shared: a new root.
-            let above = Some((joint.add(Vec::new()), 0));
-            let right = Some((0, 1));
-            tasks = vec![
-                Task { above, trees: [roots[0], None], common: Vec::new() },
-                Task { above: right, trees: [None, roots[1]], common: Vec::new() },
-            ];
-        }
+        let mut tasks = joint.begin(trees.map(|tree| tree.root), common);
         while let Some(Task { above, trees: at, common }) = tasks.pop() {
             // A leaf that both have leaves the tree of the other as it is.
             let [own, others] = match at {
@@ -161,6 +152,19 @@ impl Shape {
             tasks.extend(below);
         }
         Ok(joint)
+    }
+
+    /// The tasks with which joining begins: the roots; or, if no label is in `common`, both below a new root.
+    fn begin(&mut self, roots: [Option<Child>; 2], common: Vec<u32>) -> Vec<Task> {
+        if !common.is_empty() || roots.contains(&None) {
+            return vec![Task { above: None, trees: roots, common }];
+        }
+        let root = self.add(Vec::new());
+        let [left, right] = roots;
+        vec![
+            Task { above: Some((root, 0)), trees: [left, None], common: Vec::new() },
+            Task { above: Some((root, 1)), trees: [None, right], common: Vec::new() },
+        ]
     }
 
     /// A new node whose place is not known yet.

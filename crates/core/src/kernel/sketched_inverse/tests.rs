@@ -264,17 +264,11 @@ fn a_restored_sketch_continues_bit_for_bit() {
     for at in [1, 5, 6, 17] {
         let mut first = learnt(3, 1, 0.5, &rows[..at]);
         let mut loaded = SketchedInverse::new(3, 1, 1, 5, 0.5);
-        for (to, from) in loaded.tensors().into_iter().zip(first.tensors()) {
-            use crate::state::Slot::{Count, List, Real, Symmetric};
-            match (to.slot, from.slot) {
-                (List(to), List(from)) => to.clone_from(from),
-                (Real { data: to, .. }, Real { data: from, .. })
-                | (Symmetric { data: to, .. }, Symmetric { data: from, .. }) => to.copy_from_slice(from),
-                (Count(to), Count(from)) => to.copy_from_slice(from),
-                _ => unreachable!("the same list"),
-            }
-        }
-        assert!(loaded.restored());
+        let mut list = Vec::new();
+        first.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+        let mut rest = list.iter().copied();
+        loaded.tensors().into_iter().for_each(|tensor| tensor.unpack(&mut rest).expect("the same list"));
+        assert!(loaded.restored() && rest.len() == 0);
         learn(&mut loaded, &rows[at..], false);
         assert_eq!((&loaded.gram, &loaded.factor), (&whole.gram, &whole.factor));
         assert_eq!(loaded.cells.list(), whole.cells.list());
