@@ -25,17 +25,15 @@
 //!
 //! $$ l^i = \mathrm{WL}_i(x), \quad s^i = \mathrm{regression}_i(s^{i-1}, l^i), \tag{1} $$
 //! $$ p = \sum_i w_i\ e_{\hat y^i} / \sum_i w_i, \qquad w_i = e^{-M_i}, \tag{2} $$
-//! $$ \mathrm{WL}_i \text{ learns } C^i(y, \cdot), \quad \mathrm{regression}_i \text{ learns } [l^i = y],
-//!    \quad
-//!    M_i \mathrel{+}= [\hat y^i \ne y]. \tag{3} $$
+//! $$ \mathrm{WL}_i \text{ learns } C^i(y, \cdot), \quad
+//!    \mathrm{regression}_i \text{ learns } [l^i = y], \quad M_i \mathrel{+}= [\hat y^i \ne y]. \tag{3} $$
 //!
 //! With probability $1 - \delta$ the mistakes are at most $4 \min_i M_i + 2 \ln(N/\delta)$
 //! ([`crate::bounds::adaboost_olm`]), and $\min_i M_i = O((T \ln K + N R(T)) / \sum_i \gamma_i^2)$ with the
 //! measured edges
 //!
-//! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\ \sigma_{l^i}\big) \big/ \sum_t (1 -
-//!    \sigma_y),
-//!    \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
+//! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\ \sigma_{l^i}\big) \big/
+//!    \sum_t (1 - \sigma_y), \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
 //!
 //! which is reported by [`OnlineLearner::figures`]. A copy with an edge near 0 contributes nothing.
 //!

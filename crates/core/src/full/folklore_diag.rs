@@ -106,13 +106,8 @@ impl Algorithm for FolkloreDiag {
 
     fn new(params: FolkloreDiagParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
-        let shared = FolkloreParams {
-            norm: params.norm,
-            radius: params.radius,
-            regularization: params.regularization,
-            curvature: params.curvature,
-            linear_term: None,
-        };
+        let FolkloreDiagParams { norm, radius, regularization, curvature } = params;
+        let shared = FolkloreParams { norm, radius, regularization, curvature, linear_term: None };
         let Resolved { norm, radius, regularization, gamma } = Resolved::new(shared, &problem)?;
         Ok(Self {
             params: FolkloreDiagParams {

@@ -198,13 +198,8 @@ impl Algorithm for FolkloreIntervals {
         if block == 0 {
             return Err(ParamError::invalid("block", block, "at least 1"));
         }
-        let folklore = FolkloreParams {
-            norm: params.norm,
-            radius: params.radius,
-            regularization: params.regularization,
-            curvature: params.curvature,
-            linear_term: None,
-        };
+        let FolkloreIntervalsParams { norm, radius, regularization, curvature, .. } = params;
+        let folklore = FolkloreParams { norm, radius, regularization, curvature, linear_term: None };
         let lasting = Folklore::new(folklore, problem, seed)?;
         let mut learner = Self {
             block,

@@ -9,11 +9,9 @@
 //!
 //! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
 //! ALT 2022, arXiv:2110.03020, Algorithm 1, with the *frequent directions* of Mina Ghashami, Edo Liberty,
-//! Jeff
-//! M. Phillips, David P. Woodruff, *Frequent Directions: Simple and Deterministic Matrix Sketching*, SIAM
-//! Journal on Computing 45 (2016), Algorithm 2. The combination is not in the papers. `references.bib`:
-//! `agarwal2022folklore`, `ghashami2016frequent`; theory: sketches 1.2, 1.4, 2.1, 2.3,
-//! 2.4.
+//! Jeff M. Phillips, David P. Woodruff, *Frequent Directions: Simple and Deterministic Matrix Sketching*,
+//! SIAM Journal on Computing 45 (2016), Algorithm 2. The combination is not in the papers. `references.bib`:
+//! `agarwal2022folklore`, `ghashami2016frequent`; theory: sketches 1.2, 1.4, 2.1, 2.3, 2.4.
 //!
 //! ## Symbols
 //!
@@ -30,18 +28,15 @@
 //!
 //! $$ \tilde a = \tfrac12 x^\top A^{-1} x, \qquad h_k = x^\top A^{-1} G_k, \qquad z = -\tfrac12 h - \tilde a
 //!    \bigl(\sigma(z) - \tfrac1K 1\bigr), \tag{1} $$
-//! $$ \mathcal S \text{ gets the row } \sqrt{\gamma s}\ x^\top, \qquad G \mathrel{+}= (p - y - 2\gamma s \Pi
-//!    z)
-//!    \otimes x, \tag{2} $$
-//! $$ s = \frac{1 - \lVert p \rVert^2}{K-1} \quad \text{or the smallest eigenvalue of } S \text{ on the
-//!    vectors
-//!    of sum } 0. \tag{3} $$
+//! $$ \mathcal S \text{ gets the row } \sqrt{\gamma s}\ x^\top, \qquad
+//!    G \mathrel{+}= (p - y - 2\gamma s \Pi z) \otimes x, \tag{2} $$
+//! $$ s = \frac{1 - \lVert p \rVert^2}{K-1} \quad
+//!    \text{or the smallest eigenvalue of } S \text{ on the vectors of sum } 0. \tag{3} $$
 //!
-//! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser $C_k =
-//! -\tfrac12
-//! A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$
-//! (theory: sketches 1.4).
-//! Where $s\Pi \preceq S$, for every $W$ with rows of norm at most $B$ (theory: sketches 2.3)
+//! When the sketch shrinks, the part $D$ of $A$ that is lost is subtracted about the minimiser
+//! $C_k = -\tfrac12 A^{-1}G_k$ of the accumulated quadratic, which stays: $G_k \mathrel{-}= DA^{-1}G_k$
+//! (theory: sketches 1.4). Where $s\Pi \preceq S$, for every $W$ with rows of norm at most $B$
+//! (theory: sketches 2.3)
 //!
 //! $$ \mathrm{Regret}(W) \le \lambda K B^2 + \textstyle\sum_t (\langle p-y, z\rangle - \gamma s \lVert \Pi z
 //!    \rVert^2) + \textstyle\sum C_k^\top DC_k + \tfrac14 \sum_k G_k^\top A^{-1} G_k. \tag{4} $$
@@ -102,8 +97,7 @@ params! {
         /// Number $m$ of rows that the sketch keeps when it shrinks, from 1 to 1000.
         rank: u64 = "10",
         /// Number $s$ that replaces the matrix $S$ of a round: `mean`, the mean of its eigenvalues, or
-        /// `least`,
-        /// the smallest one, which has a certificate also for three and more classes.
+        /// `least`, the smallest one, which has a certificate also for three and more classes.
         eigenvalue: Eigenvalue = "mean",
         /// Bound $B$ on the Euclidean norm of every row of the comparator, > 0.
         norm: f64 = "30 / radius",
@@ -166,13 +160,8 @@ impl Algorithm for FolkloreSketch {
 
     fn new(params: FolkloreSketchParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let rank = checked_rank(params.rank)?;
-        let shared = FolkloreParams {
-            norm: params.norm,
-            radius: params.radius,
-            regularization: params.regularization,
-            curvature: params.curvature,
-            linear_term: None,
-        };
+        let FolkloreSketchParams { norm, radius, regularization, curvature, .. } = params;
+        let shared = FolkloreParams { norm, radius, regularization, curvature, linear_term: None };
         let resolved = Resolved::new(shared, &problem)?;
         let (k, d) = (problem.classes, problem.features);
         let mut learner = Self {
@@ -381,8 +370,7 @@ mod tests {
     }
 
     /// For two classes and as many rows as features the sketch is exact, and the learner is FOLKLORE, with
-    /// its
-    /// certificate; for `least` as for `mean`.
+    /// its certificate; for `least` as for `mean`.
     #[test]
     fn is_folklore_for_two_classes_and_full_rank() {
         for eigenvalue in [Eigenvalue::Mean, Eigenvalue::Least] {

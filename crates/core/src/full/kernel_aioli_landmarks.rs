@@ -191,13 +191,9 @@ impl Algorithm for KernelAioliLandmarks {
         let kernel = Reproducing::checked(kernel, degree, offset, length_scale, problem.features)?;
         let default = kernel.radius(problem.radius.unwrap_or(1.0));
         let radius = positive("radius", params.radius.unwrap_or(default))?;
-        let inner = AioliParams {
-            norm: params.norm,
-            radius: Some(radius),
-            regularization: params.regularization,
-            curvature: params.curvature,
-            improper_weight: params.improper_weight,
-        };
+        let KernelAioliLandmarksParams { norm, regularization, curvature, improper_weight, .. } = params;
+        let radius = Some(radius);
+        let inner = AioliParams { norm, radius, regularization, curvature, improper_weight };
         let aioli = Aioli::new(inner, Problem::new(2, landmarks as usize), seed)?;
         let AioliParams { norm, regularization, curvature, improper_weight, .. } = aioli.params();
         let mut learner = Self {
@@ -209,7 +205,7 @@ impl Algorithm for KernelAioliLandmarks {
                 offset: Some(kernel.offset),
                 length_scale: Some(kernel.length_scale),
                 norm,
-                radius: Some(radius),
+                radius,
                 regularization,
                 curvature,
                 improper_weight,

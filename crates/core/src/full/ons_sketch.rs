@@ -18,22 +18,20 @@
 //! | $A = \varepsilon I + \mathcal S^\top \mathcal S$ | `sketch` | sketch of $\varepsilon I + \sum gg^\top$ |
 //! | $B, \gamma_o, \varepsilon$ | `norm`, `rate`, `regularization` | as in [ONS](super::ons) |
 //!
-//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y) \otimes x_t, \quad \mathcal S \text{ gets the
-//!    row }
-//!    g^\top, \tag{1} $$
-//! $$ W \leftarrow W - \tfrac{1}{\gamma_o} A^{-1} g = W - \tfrac{1}{\gamma_o \varepsilon} (g - \mathcal
-//!    S^\top c),
-//!    \qquad (\varepsilon I + \mathcal S \mathcal S^\top)\ c = \mathcal S g, \tag{2} $$
-//! $$ W \leftarrow (A + \nu I)^{-1} A W = \theta W + (1 - \theta)\ \mathcal S^\top ((\varepsilon + \nu) I +
-//!    \mathcal S \mathcal S^\top)^{-1} \mathcal S W, \quad \theta = \tfrac{\varepsilon}{\varepsilon + \nu},
-//!    \tag{3} $$
+//! $$ z_t = W_t x_t, \quad p = \sigma(z_t), \quad g = (p - y) \otimes x_t, \quad
+//!    \mathcal S \text{ gets the row } g^\top, \tag{1} $$
+//! $$ W \leftarrow W - \tfrac{1}{\gamma_o} A^{-1} g
+//!    = W - \tfrac{1}{\gamma_o \varepsilon} (g - \mathcal S^\top c), \qquad
+//!    (\varepsilon I + \mathcal S \mathcal S^\top)\ c = \mathcal S g, \tag{2} $$
+//! $$ W \leftarrow (A + \nu I)^{-1} A W = \theta W + (1 - \theta)\ \mathcal S^\top
+//!    ((\varepsilon + \nu) I + \mathcal S \mathcal S^\top)^{-1} \mathcal S W, \quad
+//!    \theta = \tfrac{\varepsilon}{\varepsilon + \nu}, \tag{3} $$
 //!
 //! with the least $\nu \ge 0$ for which $\lVert W \rVert_F \le B$; then the sketch may shrink. For every
 //! $\lVert W \rVert_F \le B$, with the matrices of (2),
 //!
-//! $$ \mathrm{Regret}(W) \le \tfrac12 \gamma_o \varepsilon B^2 + \tfrac{1}{2\gamma_o} \textstyle\sum_t
-//!    g_t^\top
-//!    A_t^{-1} g_t. \tag{4} $$
+//! $$ \mathrm{Regret}(W) \le \tfrac12 \gamma_o \varepsilon B^2 + \tfrac{1}{2\gamma_o}
+//!    \textstyle\sum_t g_t^\top A_t^{-1} g_t. \tag{4} $$
 //!
 //! ## Deviations
 //!
@@ -46,13 +44,12 @@
 //!
 //! $O(mK\ \mathrm{nnz}(x) + m^2)$ for `predict` and for `update`; an active projection $O(m^3)$ for each of a
 //! few Newton steps. Every $m$ rounds the sketch shrinks, in $O(m^2 K)$ for each feature that has occurred
-//! and
-//! $O(m^3)$: amortised $O(mK)$ a round and feature. Memory $(2m + 1)K$ numbers for every feature that has
+//! and $O(m^3)$: amortised $O(mK)$ a round and feature. Memory $(2m + 1)K$ numbers for every feature that has
 //! occurred.
 
-use super::ons::{OnsParams, Resolved};
 use std::f64::consts::SQRT_2;
 
+use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, provided};
@@ -204,13 +201,8 @@ impl Algorithm for OnsSketch {
 
     fn new(params: OnsSketchParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let rank = checked_rank(params.rank)?;
-        let shared = OnsParams {
-            norm: params.norm,
-            radius: params.radius,
-            rate: params.rate,
-            regularization: params.regularization,
-            projection: params.projection,
-        };
+        let OnsSketchParams { norm, radius, rate, regularization, projection, .. } = params;
+        let shared = OnsParams { norm, radius, rate, regularization, projection };
         let resolved = Resolved::new(shared, &problem)?;
         let regularization = invertible("regularization", resolved.regularization, resolved.radius)?;
         let (k, d) = (problem.classes, problem.features);

@@ -6,9 +6,9 @@
 //! 1$ in rounds that update. A round only needs $\delta = \langle W, u \rangle = s_{\bar y} - s_y$ and $Q =
 //! u^\top A^{-1} u$:
 //!
-//! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} = \frac{\delta(\delta + 2)}{p +
-//!    Q},
-//!    \qquad n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{1} $$
+//! $$ m = \frac{\langle W, z \rangle^2 + 2\langle W, u/p \rangle}{1 + z^\top A^{-1} z} =
+//!    \frac{\delta(\delta + 2)}{p + Q}, \qquad
+//!    n = 1 \text{ iff } \textstyle\sum_{s<t} n_s m_s + m_t \ge 0, \tag{1} $$
 //! $$ A^{-1} \mathrel{-}= \frac{vv^\top}{p + Q}, \quad W \mathrel{-}= \frac{\delta + 1}{p + Q}\ v, \quad v =
 //!    A^{-1}u, \tag{2} $$
 //!

@@ -2,19 +2,17 @@
 //! directions (Ghashami, Liberty, Phillips, Woodruff, 2016).
 //!
 //! Rows $\sqrt w\ r \otimes x$ are appended to $S \in \mathbb{R}^{2m \times n}$. Once all $2m$ are in use,
-//! the
-//! $m + 1$-st largest squared singular value $\delta$ is subtracted from all, which leaves $m$ rows: with
+//! the $m + 1$-st largest squared singular value $\delta$ is subtracted from all, which leaves $m$ rows: with
 //! $SS^\top = U \Sigma^2 U^\top$, in descending order,
 //!
-//! $$ S \leftarrow \sqrt{(\Sigma^2 - \delta)_+}\ \Sigma^{-1} U^\top S, \qquad \delta = \sigma_{m+1}^2,
-//!    \tag{1} $$
+//! $$ S \leftarrow \sqrt{(\Sigma^2 - \delta)_+}\ \Sigma^{-1} U^\top S, \qquad
+//!    \delta = \sigma_{m+1}^2, \tag{1} $$
 //!
 //! so that $S^\top S$ is at most the sum of the outer products of all rows, and $\sum \delta$ less at most
 //! (theory: sketches 1.1, 1.3). By Woodbury's identity,
 //!
-//! $$ v^\top A^{-1} u = \frac1\lambda \bigl(v^\top u - (Sv)^\top c\bigr), \qquad c = (\lambda I +
-//!    SS^\top)^{-1}
-//!    Su. \tag{2} $$
+//! $$ v^\top A^{-1} u = \frac1\lambda \bigl(v^\top u - (Sv)^\top c\bigr), \qquad
+//!    c = (\lambda I + SS^\top)^{-1} Su. \tag{2} $$
 //!
 //! Vectors $G$ that grow by multiples of the rows are kept with the matrix, and the products $SG^\top$ with
 //! them, so that no round but those of (1) reads more than the features of its row.
@@ -290,8 +288,7 @@ impl SketchedInverse {
     }
 
     /// Calls `change` with the columns of $S$ (blocks of $2m$ numbers) and the entries of the vectors of
-    /// every
-    /// feature; it may change the latter.
+    /// every feature; it may change the latter.
     pub(crate) fn rewrite(&mut self, mut change: impl FnMut(&[f64], &mut [f64])) {
         let (rows, blocks, products) = (self.rows(), self.blocks, &mut self.products);
         self.saved = Vec::new();
@@ -316,12 +313,10 @@ impl SketchedInverse {
         }
     }
 
-    /// As [`SketchedInverse::shrink`], for vectors $G$ that are the linear terms of quadratics $W^\top AW +
-    /// G^\top
-    /// W$. With $D$ the part of $A$ that is lost and $C = -\tfrac12 A^{-1}G$ the quadratic's minimiser, what
-    /// is
-    /// subtracted is $(W - C)^\top D(W - C)$, so that minimiser and minimum stay (theory: sketches 1.4): $G
-    /// \mathrel{-}= DA^{-1}G$. Returns the sum of the constants $C^\top DC$.
+    /// As [`SketchedInverse::shrink`], for vectors $G$ that are the linear terms of quadratics
+    /// $W^\top AW + G^\top W$. With $D$ the part of $A$ that is lost and $C = -\tfrac12 A^{-1}G$ the
+    /// quadratic's minimiser, what is subtracted is $(W - C)^\top D(W - C)$, so that minimiser and minimum
+    /// stay (theory: sketches 1.4): $G \mathrel{-}= DA^{-1}G$. Returns the sum of the constants $C^\top DC$.
     pub(crate) fn shrink_about_minimum(&mut self) -> f64 {
         if !self.is_full() {
             return 0.0;
