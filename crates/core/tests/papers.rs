@@ -53,6 +53,18 @@ fn cited_equations(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// The comments of the module at `path` and of those below it, without their headers.
+fn comments(path: &Path) -> String {
+    let is_root = path.file_name().is_some_and(|name| name == "mod.rs");
+    let folder = if is_root { path.with_file_name("") } else { path.with_extension("") };
+    let mut files = if folder.is_dir() { sources(&folder) } else { Vec::new() };
+    files.push(path.to_owned());
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).expect("it was listed"));
+    let text: String = texts.collect();
+    let lines = text.lines().filter(|line| !line.starts_with("//!"));
+    lines.filter_map(|line| Some(line.split_once("//")?.1)).collect::<Vec<_>>().join("\n")
+}
+
 fn bibliography() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../references.bib");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -81,8 +93,8 @@ fn every_algorithm_has_its_sections() {
 fn every_algorithm_cites_equations_that_its_header_states() {
     for entry in ALGORITHMS {
         let (path, text) = source_of(entry.about.name);
-        let (path, header) = (path.display(), header(&text));
-        let cited = cited_equations(&text);
+        let (comments, header) = (comments(&path), header(&text));
+        let (path, cited) = (path.display(), cited_equations(&text));
         assert!(!cited.is_empty(), "{path}: no line of code cites its equation");
         for number in cited {
             let stated = header.contains(&format!("\\tag{{{number}}}"));
@@ -90,6 +102,10 @@ fn every_algorithm_cites_equations_that_its_header_states() {
                 stated,
                 "{path}: equation ({number}) is cited, and no equation of the header has that tag"
             );
+        }
+        let stated = header.split("\\tag{").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+        for number in stated {
+            assert!(comments.contains(&format!("({number})")), "{path}: no code is said to be ({number})");
         }
     }
 }

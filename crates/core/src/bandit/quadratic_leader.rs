@@ -114,7 +114,7 @@ impl Leader for FullLeader {
         // A negative square is the result of rounding.
         let growth = 1.0 + curvature * along(&self.direction).max(0.0);
         let step = (slope + curvature * along(&self.free)) / growth;
-        axpy(-step, &self.direction, &mut self.free);
+        axpy(-step, &self.direction, &mut self.free); // eq. (2)
         self.inverse.downdate(&self.direction, &[(curvature / growth).sqrt()]);
 
         self.weights.copy_from_slice(&self.free);

@@ -272,6 +272,7 @@ impl BanditLearner for SobaSketch {
         fn grow(&mut self, classes: usize, features: usize) -> bool;
     }
 
+    /// None in closed form: how large $S_q$ of (4) becomes is known only as it occurs.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let bound = Err("what the sketch discards is known only as it occurs".into());
         Some(Guarantee::Mistakes { norm: reference_norm(self.problem()), bound, drawn: None })

@@ -190,7 +190,7 @@ impl Surrogate for AioliSurrogate {
         let bound = curved(kappa, learner.surrogate.largest_kappa(), || {
             learner.closed_form(norm, |setting| {
                 provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
-                    bounds::aioli_curvature(setting, regularization, kappa)
+                    bounds::aioli_curvature(setting, regularization, kappa) // eq. (5)
                 })
             })
         });

@@ -272,6 +272,7 @@ impl MixableLoss for LogisticLoss {
         vec![Tensor::count("seed", &mut self.seed)]
     }
 
+    /// Equation (3), and what smoothing and sampling cost.
     fn guarantee(learner: &Gaf) -> Option<Guarantee<'_>> {
         let (loss, lambda) = (&learner.surrogate.loss, learner.surrogate.regularization);
         let Self { norm, beta, smoothing, .. } = *loss;

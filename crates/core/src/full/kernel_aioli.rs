@@ -386,7 +386,7 @@ impl OnlineLearner for KernelAioli {
             }
             provided(improper_weight == 1.0, "it needs improper_weight = 1", || {
                 let setting = setting(&self.problem, norm, self.rounds);
-                bounds::aioli_log_det(&setting, regularization, kappa, self.log_det())
+                bounds::aioli_log_det(&setting, regularization, kappa, self.log_det()) // eq. (5)
             })
         });
         let ball = (self.kernel.kernel == Kernel::Linear).then_some(Ball::Euclidean);
