@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use noregret::model::Archive;
@@ -18,6 +18,7 @@ use super::event::{Decide, Event};
 use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
+use super::worker::Worker;
 use super::writer::Writer;
 use crate::nodes::Node;
 use crate::refusal::Refusal;
@@ -71,7 +72,7 @@ pub(crate) struct Handle {
     pub(crate) limits: Limits,
     queue: Sender<Command>,
     shared: Arc<Shared>,
-    thread: Mutex<Option<turns::Thread>>,
+    worker: Worker,
     /// Where nodes have a log in common: this node, and the number of the model there.
     common: Option<(Arc<Node>, i64)>,
     /// Evaluations of policies on its log.
@@ -173,7 +174,7 @@ impl Handle {
         };
         // Before anybody is answered.
         writer.renew();
-        let thread = turns::spawn(format!("model {name}"), move || writer.run(&commands))
+        let worker = Worker::start(writer, commands)
             .map_err(|error| format!("a thread for {name} cannot be started: {error}"))?;
         Ok(Self {
             name: name.to_owned(),
@@ -182,7 +183,7 @@ impl Handle {
             limits: limits.clone(),
             queue,
             shared,
-            thread: Mutex::new(Some(thread)),
+            worker,
             common,
             evaluations: Continued::default(),
         })
@@ -200,10 +201,17 @@ impl Handle {
         // Counted here: a channel with a bound takes the memory of all its places at once, in every model.
         let is_full = self.shared.waiting.fetch_add(1, Ordering::Relaxed) >= self.limits.queue as u64;
         if !is_full && self.queue.send(command).is_ok() {
-            return Ok(true);
+            turns::here();
+            return self.wake().map(|()| true).map_err(Refusal::failed);
         }
         self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
         if is_full { Ok(false) } else { Err(self.stopped()) }
+    }
+
+    /// Lets the model take what was sent, if it rests and has no thread.
+    fn wake(&self) -> Result<(), Fault> {
+        let woken = self.worker.wake();
+        woken.map_err(|error| format!("a thread for {} cannot be started: {error}", self.name).into())
     }
 
     fn send(&self, command: Command) -> Result<(), Refusal> {
@@ -343,6 +351,7 @@ impl Handle {
             self.shared.waiting.fetch_add(1, Ordering::Relaxed);
             let sent = self.queue.send(Command::Do(Box::new(event), reply));
             sent.map_err(|_| format!("the model {} is being stopped", self.name))?;
+            self.wake()?;
             answers.push(answer);
         }
         for answer in answers {
@@ -452,12 +461,9 @@ impl Handle {
     /// Applies all queued events, saves the model and ends its thread.
     pub(crate) fn stop(&self) {
         self.shared.ending.store(true, Ordering::Release);
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-            let _ = self.queue.send(Command::Stop);
-            thread.join();
-        }
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        let _ = self.queue.send(Command::Stop);
+        self.worker.stop();
     }
 }
 

@@ -3,8 +3,9 @@
 //! an answer (`waiting`), what is on offer (`offer`), counts (`standing`), JSON to features (`flat`) and
 //! rows (`rows`), those of a table (`table`), room for new ones (`room`), files (`snapshot`), read-only
 //! copies (`reader`), importance of features (`importance`), its queue (`handle`), the thread that owns it
-//! (`writer`), what it holds unless the model rests (`held`), the thread that sends events to a shadow
-//! (`follower`), evaluations that go on after their request (`continued`), and recovery (`recovery`).
+//! (`writer`) while it is awake (`worker`), what it holds unless the model rests (`held`), the thread that
+//! sends events to a shadow (`follower`), evaluations that go on after their request (`continued`), and
+//! recovery (`recovery`).
 
 pub mod event;
 pub mod spec;
@@ -33,4 +34,5 @@ pub(crate) mod snapshot;
 pub(crate) mod standing;
 mod table;
 mod waiting;
+mod worker;
 mod writer;

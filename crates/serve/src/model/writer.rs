@@ -77,7 +77,9 @@ pub(super) struct Writer {
 type Waiting = (Reply<Answer>, Result<Answer, Refusal>);
 
 impl Writer {
-    pub(super) fn run(mut self, commands: &Receiver<Command>) {
+    /// Does what is asked of the model until it is stopped, or until it rests and only a command can change
+    /// that; whether it rests.
+    pub(super) fn run(&mut self, commands: &Receiver<Command>) -> bool {
         let mut stop = false;
         while !stop {
             let first = match turns::receive(commands, TICK) {
@@ -86,6 +88,9 @@ impl Writer {
                     self.revive();
                     self.shared.drop_unused(self.limits.rest_seconds.saturating_mul(1_000_000));
                     self.rest_sometimes();
+                    if self.engine.rests() && self.failure().is_none() && self.store.common().is_none() {
+                        return true;
+                    }
                     None
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -136,8 +141,11 @@ impl Writer {
             self.save_sometimes();
             self.forget_sometimes();
         }
-        // When the thread has ended, nothing more is written: the next model of this name has the same
-        // folder.
+        false
+    }
+
+    /// Saves the model. Nothing is written later: the next model of this name has the same folder.
+    pub(super) fn end(mut self) {
         if let Some(saves) = self.saves.take() {
             saves.join();
         }
