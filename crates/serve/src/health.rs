@@ -35,6 +35,11 @@ pub(crate) fn states(models: &[(String, Place)]) -> [(&'static str, usize); STAT
     STATES.map(|state| (state, models.iter().filter(|(_, place)| state_of(place).0 == state).count()))
 }
 
+/// How many of `models` rest.
+pub(crate) fn resting(models: &[(String, Place)]) -> usize {
+    models.iter().filter(|(_, place)| matches!(place, Place::Running(handle) if handle.rests())).count()
+}
+
 /// GET /livez: the process answers.
 #[utoipa::path(get, path = "/livez", tag = "service", operation_id = "live",
     responses((status = 200, description = "The process answers")))]
@@ -70,10 +75,10 @@ pub(crate) async fn leads(State(app): State<Arc<App>>) -> Result<Response, Refus
 ///
 /// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
 /// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;
-/// `failed`, not served. `refused` counts the events that were refused since the start. `incomplete` names
-/// the models that were made again from logs that do not have all of them. `node` says, where several nodes
-/// have a log in common, whether this one changes models, and which one it follows otherwise. Clients that
-/// may read are also shown the models.
+/// `failed`, not served. `resting` counts those that are not in memory until somebody asks. `refused` counts
+/// the events that were refused since the start. `incomplete` names the models that were made again from logs
+/// that do not have all of them. `node` says, where several nodes have a log in common, whether this one
+/// changes models, and which one it follows otherwise. Clients that may read are also shown the models.
 #[utoipa::path(get, path = "/healthz", tag = "service", operation_id = "health",
     responses((status = 200, description = "All models are served"), (status = 503, description = "One is not")))]
 pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -102,7 +107,10 @@ pub(crate) async fn health(State(app): State<Arc<App>>, headers: HeaderMap) -> R
         true => ("ok", StatusCode::OK),
         false => ("failed", StatusCode::SERVICE_UNAVAILABLE),
     };
-    let mut health = json!({"status": status, "models": models.len(), "states": states, "refused": refused});
+    let resting = resting(&models);
+    let mut health = json!({
+        "status": status, "models": models.len(), "states": states, "resting": resting, "refused": refused,
+    });
     if !failed.is_empty() {
         health["failed"] = failed.into();
     }

@@ -131,7 +131,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone(), traces)?);
         // Measured times are aggregated regularly, to bound the memory.
-        let (metrics, most) = (app.metrics.clone(), options.limits.resident);
+        let (metrics, most) = (app.metrics.clone(), options.limits.resident.or_else(process::half_of_all));
         let upkeep = tokio::spawn(async move {
             loop {
                 for _ in 0..UPKEEP {
@@ -318,6 +318,7 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     metrics::gauge!("noregret_recovery_seconds").increment(0.0);
     let models = app.hub.list();
     let names: Vec<String> = models.iter().map(|(name, _)| name.clone()).collect();
+    metrics::gauge!("noregret_resting").set(health::resting(&models) as f64);
     for (state, count) in health::states(&models) {
         metrics::gauge!("noregret_models", "state" => state).set(count as f64);
     }

@@ -103,8 +103,8 @@ pub(crate) struct ServeArgs {
     /// again
     #[arg(long, env = "NOREGRET_REST", value_name = "SECONDS", default_value_t = 60, value_parser = super::at_least_one::<u64>)]
     pub(crate) rest: u64,
-    /// Memory of the process, in MiB, beyond which models rest as soon as nobody has asked for them for a
-    /// second [default: none]
+    /// Memory of the process, in MiB, beyond which models rest sooner, those first that nobody has asked for
+    /// the longest time [default: half of the memory]
     #[arg(long, env = "NOREGRET_RESIDENT", value_name = "MIB", value_parser = super::at_least_one::<usize>)]
     pub(crate) resident: Option<usize>,
     /// Longest name of a feature, in bytes

@@ -104,6 +104,7 @@ fn models_rest_soon_where_memory_is_short() {
         assert_eq!(answer.status(), 200, "{:?}", answer.body_mut().read_to_string());
     }
     assert_eq!(told(&url)["rounds"], 2);
+    until("it rests, and is counted", || told(&format!("{}/healthz", served.base))["resting"] == 1);
     served.kill();
 }
 

@@ -411,12 +411,11 @@ impl Writer {
         }
     }
 
-    /// Lets a model rest for which no command has come in a while, or in a second where memory is short,
-    /// unless time itself changes it: waiting times of decisions, the age of its log, or the model that it
-    /// shadows.
+    /// Lets a model rest for which no command has come in a while, less where memory is short, unless time
+    /// itself changes it: waiting times of decisions, the age of its log, or the model that it shadows.
     fn rest_sometimes(&mut self) {
         let since = self.asked.map_or(u64::MAX, |asked| asked.elapsed().as_secs());
-        let rest = if process::is_over() { 1 } else { self.limits.rest_seconds };
+        let rest = process::rest_after(self.limits.rest_seconds);
         if self.engine.rests() || since < rest || self.failure().is_some() {
             return;
         }

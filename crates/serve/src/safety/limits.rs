@@ -32,7 +32,8 @@ pub struct Limits {
     /// Number of seconds after which a model that nobody asks for rests: its memory is freed, and the next
     /// request reads it again.
     pub rest_seconds: u64,
-    /// Number of bytes of the process's memory beyond which models rest after a second; `None` for no limit.
+    /// Number of bytes of the process's memory beyond which models rest sooner; `None` for half of the memory
+    /// that there is.
     pub resident: Option<usize>,
     /// Time limit for receiving a body, in seconds.
     pub body_seconds: u64,
