@@ -151,7 +151,7 @@ fn copy(node: &Arc<Node>, made: i64, folder: &Path) -> Result<bool, Fault> {
         page = next.ok_or("the model was deleted meanwhile")?;
         page.check(at)?;
     }
-    store.close().map_err(|error| format!("{}: {error}", hidden.display()))?;
+    store.close()?;
     std::fs::rename(&hidden, folder).map_err(failed)?;
     Ok(true)
 }

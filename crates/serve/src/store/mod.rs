@@ -118,7 +118,7 @@ impl Store {
                 store.db.execute_batch(FROM_FILE).map_err(|error| failed(&error))?;
             }
             store.commit()?;
-            store.close().map_err(|error| failed(&error))
+            store.close()
         };
         let made = make().and_then(|()| {
             std::fs::rename(&hidden, folder).map_err(|error| failed(&error))?;
@@ -136,8 +136,20 @@ impl Store {
         Ok(Self { db, folder: folder.to_owned(), link: None })
     }
 
-    fn close(self) -> rusqlite::Result<()> {
-        self.db.into_inner().map_or(Ok(()), |db| db.close().map_err(|(_, error)| error))
+    /// Closes the store of a hidden folder, and makes it durable.
+    fn close(self) -> Result<(), Fault> {
+        let Self { db, folder, .. } = self;
+        let failed = |path: &Path, what: &dyn std::fmt::Display| {
+            Fault::from(format!("{}: cannot be written: {what}", path.display()))
+        };
+        if let Some(db) = db.into_inner() {
+            db.close().map_err(|(_, error)| failed(&folder, &error))?;
+        }
+        for path in [&folder.join(FILE), &folder] {
+            let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
+            synced.map_err(|error| failed(path, &error))?;
+        }
+        Ok(())
     }
 
     fn open_file(folder: &Path, new: bool) -> Result<Connection, Fault> {
@@ -154,8 +166,9 @@ impl Store {
             )
             .into());
         }
+        // A new one is in a hidden folder until it is closed, and waits for the disk once, then.
+        db.pragma_update(None, "synchronous", if new { "OFF" } else { "FULL" }).map_err(failed)?;
         db.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-        db.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT).map_err(failed)?;
         if version < VERSION {
             db.execute_batch(SCHEMA).map_err(failed)?;
@@ -520,4 +533,31 @@ fn decoded(row: &rusqlite::Row<'_>) -> Logged {
         Some(text) => serde_json::from_str(&text).map_err(|error| format!("has no outcome: {error}"))?,
     };
     Ok((event, outcome))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::engine::Engine;
+    use crate::safety::limits::Limits;
+
+    /// Only what is hidden is written without waiting for the disk.
+    #[test]
+    fn what_is_committed_is_durable() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = temporary.path().join("m");
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &Limits::default()).expect("a model");
+        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), "");
+        let mut store = store.expect("a store");
+        for _ in 0..2 {
+            let how = store.db.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0));
+            assert_eq!(how.expect("a number"), 2, "FULL");
+            store.rest();
+            store.wake().expect("it opens again");
+        }
+        assert!(!temporary.path().join(".m.new").exists());
+    }
 }
