@@ -562,7 +562,7 @@ mod tests {
         learner.learn(Features::Dense(&[1.5, 0.0]), &at, Reward::WRONG);
         assert_eq!(
             bound(&learner).unwrap_err(),
-            "1 label was played with columns beyond the oracle's radius 1.0000"
+            "1 label was played with columns beyond the oracle's radius 1.0000".into()
         );
     }
 

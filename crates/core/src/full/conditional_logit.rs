@@ -479,7 +479,7 @@ mod tests {
         learner.predict(Features::Dense(&x), &mut at);
         learner.update(Features::Dense(&x), Target::class(1), &at);
         let reason = learner.certificate().expect("has one").unwrap_err();
-        assert_eq!(reason, "1 row was with blocks beyond the learner's radius 1.0000");
+        assert_eq!(reason, "1 row was with blocks beyond the learner's radius 1.0000".into());
         // A radius of the problem is one of blocks, too: of a row of three it has √3 times as much.
         let problem = Problem::new(3, 6).with_radius(1.0);
         let mut learner = ConditionalLogit::new(ConditionalLogitParams::new(), problem, 0).expect("valid");

@@ -212,7 +212,8 @@ fn classes_of_a_group_share_weights() {
         flat.update(Features::Dense(&row), Target::class(label), &other);
     }
     let [own, flat_loss, truth_loss] = losses;
-    let certificate = |promise: Option<Result<f64, String>>| promise.expect("has one").expect("holds");
+    let certificate =
+        |promise: Option<Result<f64, noregret::guarantee::Void>>| promise.expect("has one").expect("holds");
     let (small, large) = (certificate(tied.certificate()), certificate(flat.certificate()));
     assert!(own - truth_loss <= small && flat_loss - truth_loss <= large, "{losses:?} {small} {large}");
     assert!(own < flat_loss && small < 0.6 * large, "{losses:?} {small} {large}");

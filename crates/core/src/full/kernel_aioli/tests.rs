@@ -144,7 +144,7 @@ fn the_budget_stops_learning_and_withdraws_the_certificate() {
     let void = learner.certificate().expect("keeps one").expect_err("rounds are missing");
     assert_eq!(
         void,
-        "3 rounds were not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit"
+        "3 rounds were not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit".into()
     );
 }
 

@@ -37,7 +37,7 @@ const MOST_JOINT_CLASSES: usize = 16;
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub(super) enum Stack {
-    Joint(Joint),
+    Joint(Box<Joint>),
     Separate(Separate),
 }
 
@@ -46,7 +46,7 @@ impl Stack {
     /// `ratio` and the forgetting rate `forgetting`.
     pub(super) fn new(classes: usize, inputs: usize, forgetting: f64, ratio: f64) -> Self {
         if classes <= MOST_JOINT_CLASSES {
-            Self::Joint(Joint::new(classes, inputs, forgetting, ratio))
+            Self::Joint(Box::new(Joint::new(classes, inputs, forgetting, ratio)))
         } else {
             Self::Separate(Separate::new(classes, inputs, forgetting, ratio))
         }
@@ -190,7 +190,7 @@ mod tests {
 
     /// A stack of each kind for four classes and two members.
     fn both(forgetting: f64) -> [Stack; 2] {
-        let joint = Stack::Joint(Joint::new(4, 2, forgetting, 1.0));
+        let joint = Stack::Joint(Box::new(Joint::new(4, 2, forgetting, 1.0)));
         [joint, Stack::Separate(Separate::new(4, 2, forgetting, 1.0))]
     }
 
