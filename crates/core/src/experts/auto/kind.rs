@@ -25,6 +25,9 @@ pub(super) struct Traits {
     pub(super) tolerated: f64,
     /// The same for the best member that is within it.
     pub(super) tolerated_once: f64,
+    /// Whether the member may be worth much after thousands of rows though it is worth nothing after the first
+    /// thousand, as trees may that find interactions: it is judged when all members are within the budget.
+    pub(super) learns_late: bool,
     /// Whether the member draws random numbers.
     pub(super) draws: bool,
     /// Whether the member uses the labels only.
@@ -52,6 +55,7 @@ impl Traits {
             affordable: 1.0,
             tolerated: 0.02,
             tolerated_once: 0.0,
+            learns_late: false,
             draws: false,
             counts_labels: false,
             is_family: false,

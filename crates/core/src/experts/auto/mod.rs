@@ -66,9 +66,9 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `booster@3` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with
-//!   three heads, each of which the stacks weigh; the fit is divided among the rounds that follow. (3) and
-//!   (4) are about its forecasts, whichever trees they come from.
+//! * `booster@3:2` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with
+//!   three heads, each of which the stacks weigh, one of them the mean of two fits; a fit is divided among the
+//!   rounds that follow. (3) and (4) are about its forecasts, whichever trees they come from.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
 //!   see each row once, and at once; `forest` are twelve trees that undo splits which do not reduce the loss,
 //!   with three heads.
@@ -93,7 +93,7 @@
 //! half budgets. At round 1024 and all later powers of two, members are dropped (a minus in `members`)
 //! without which the stacks would have lost hardly more so far (`stack/worth.rs`), and others until the rest
 //! is within two budgets at round 4096 and within one from round 8192 on: always the one that is worth least
-//! to the stacks for its time. The best member, the booster, cheap members and one cheap `shared` family are
+//! to the stacks for its time; trees, forest and neighbours are judged from round 8192 on. The best member, the booster, cheap members and one cheap `shared` family are
 //! kept. If it was announced after how many rounds the model is settled ([`OnlineLearner::settle_after`]),
 //! a sixteenth of these stands for 1024 in this, if it is less, and a quarter for 8192, but at least 512 and
 //! 1024. When classes or features are added, members that would not be chosen for the larger problem are
@@ -136,7 +136,7 @@ use self::choice::{Limits, MANY_CLASSES, TRIAL_BUDGETS, budget_work};
 use self::combined::Parts;
 pub use self::costs::Costs;
 use self::roster::stretches::Stretch;
-use self::roster::{Numbers, Roster};
+use self::roster::{ByWorth, Numbers, Roster};
 use self::stacks::STACKS;
 
 pub use self::description::{Description, Lineup, Place};
@@ -217,7 +217,7 @@ params! {
         /// is active even if it needs more.
         member_memory: u64 = "1024",
         /// The active members, as in `labels+shared@0.1+products@0.001`; dropped members have a minus before
-        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster@3`
+        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster@3:2`
         /// fits boosted trees again as the rows grow, `trees` are boosted and see each row once, and those
         /// of the `forest` adapt to a stream that changes; `neighbours` are the nearest of the latest rows;
         /// `part` has such members for the most frequent features, where rows are sparse and wide; `full`,
@@ -304,9 +304,10 @@ impl Auto {
         if self.fixed || self.roster.is_lent() {
             return;
         }
-        let limits = self.limits();
-        if self.rounds >= self.trial()[0] {
-            self.roster.retire(limits.work, self.limit, self.by_worth);
+        let (limits, [decided, settled]) = (self.limits(), self.trial());
+        if self.rounds >= decided {
+            let by_worth = ByWorth::of(self.by_worth, self.rounds >= settled);
+            self.roster.retire(limits.work, self.limit, by_worth);
         }
         self.roster.extend(limits);
     }

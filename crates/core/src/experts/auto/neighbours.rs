@@ -85,6 +85,7 @@ pub(super) struct NeighboursKind;
 impl Kind for NeighboursKind {
     fn traits(&self) -> Traits {
         Traits {
+            learns_late: true,
             works_in_batches: true,
             // Its windows forget.
             keeps_all: false,

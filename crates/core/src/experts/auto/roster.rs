@@ -14,6 +14,7 @@ use super::combined::{Combined, Parts};
 use super::costs::Costs;
 use super::description::{Description, Lineup};
 use super::unit::Unit;
+pub(super) use changes::ByWorth;
 use seat::{Seat, Workshop};
 
 mod changes;

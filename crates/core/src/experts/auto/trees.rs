@@ -46,7 +46,13 @@ pub(super) struct TreesKind;
 
 impl Kind for TreesKind {
     fn traits(&self) -> Traits {
-        Traits { view: View::Plain, affordable: MOST_OF_BUDGET, draws: true, ..Traits::usual("trees") }
+        Traits {
+            view: View::Plain,
+            affordable: MOST_OF_BUDGET,
+            learns_late: true,
+            draws: true,
+            ..Traits::usual("trees")
+        }
     }
 
     fn title(&self, _: Settings) -> String {

@@ -47,7 +47,7 @@ const TOTAL_RATE: f64 = 12.0;
 /// Least and largest learning rate $\nu$.
 const RATES: (f64, f64) = (0.12, 0.3);
 
-/// Limit on the columns that a tree looks at; they are drawn for each tree.
+/// Limit on the columns that a tree looks at.
 const COLUMNS_OF_TREE: usize = 64;
 
 /// Nanoseconds, about, that fitting may take of a round, on average, while the next fit begins after a
@@ -64,6 +64,15 @@ const DONE: f64 = 0.25;
 
 /// Seed of the drawn columns.
 const SEED: u64 = 0xB005;
+
+/// What a fit may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// The time of a round, in multiples of [`NANOSECONDS`].
+    pub(super) times: f64,
+    /// The part of the columns that each tree looks at; they are drawn for each tree.
+    pub(super) columns: f64,
+}
 
 /// Where the fit goes on.
 #[derive(Clone)]
@@ -118,8 +127,7 @@ pub(super) struct Fit {
     classes: usize,
     /// The first rows of the store are fitted.
     rows: usize,
-    /// For a row, in nanoseconds.
-    time: f64,
+    plan: Plan,
     seed: u64,
     stage: Stage,
     /// Work done beyond what was asked for, in nanoseconds.
@@ -159,25 +167,26 @@ pub(super) fn rounds_between(rows: usize) -> u64 {
 }
 
 impl Fit {
-    /// A fit to the first `rows` rows of the store, which has at least one.
-    pub(super) fn new(store: &Store, rows: usize, classes: usize, features: usize, seed: u64) -> Self {
-        Self::with_time(NANOSECONDS * GROWTH, store, rows, classes, features, seed)
-    }
-
-    /// All trees of a fit at once, to all rows of the store, in up to `times` times the time of one that is
-    /// divided.
-    pub(super) fn whole(times: f64, store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
-        let time = times * NANOSECONDS * GROWTH;
-        let mut fit = Self::with_time(time, store, store.len(), classes, features, seed);
+    /// All trees of a fit at once, to all rows of the store.
+    pub(super) fn whole(plan: Plan, store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
+        let mut fit = Self::new(plan, store, store.len(), classes, features, seed);
         fit.advance(store, u64::MAX).expect("it has all the time it needs")
     }
 
-    fn with_time(time: f64, store: &Store, rows: usize, classes: usize, features: usize, seed: u64) -> Self {
+    /// A fit to the first `rows` rows of the store, which has at least one.
+    pub(super) fn new(
+        plan: Plan,
+        store: &Store,
+        rows: usize,
+        classes: usize,
+        features: usize,
+        seed: u64,
+    ) -> Self {
         let row = [vec![0.0; outputs(classes)], vec![0.0; classes], vec![0.0; classes]];
         Self {
             classes,
             rows,
-            time,
+            plan,
             seed,
             stage: Stage::Columns(Box::new(Choice::new(store, rows, features))),
             ahead: 0,
@@ -202,7 +211,7 @@ impl Fit {
 
     /// Nanoseconds, about, that a round should spend so that the fit is done in time.
     pub(super) fn portion(&self) -> u64 {
-        (NANOSECONDS * GROWTH / (DONE * growth(self.rows))) as u64
+        (self.plan.times * NANOSECONDS * GROWTH / (DONE * growth(self.rows))) as u64
     }
 
     /// Works for `portion` nanoseconds, about, by the same count on every machine. The trees if the fit is
@@ -266,11 +275,16 @@ impl Fit {
         &self.trees().columns
     }
 
+    /// The number of columns that a tree looks at, of `columns`.
+    fn looked_at(&self, columns: usize) -> usize {
+        COLUMNS_OF_TREE.min((self.plan.columns * columns as f64).ceil() as usize)
+    }
+
     /// The number of trees of an output that can be fitted in time, by the cost of a row and tree.
     fn affordable(&self, columns: usize) -> usize {
-        let looked_at = columns.min(COLUMNS_OF_TREE) as f64;
+        let looked_at = self.looked_at(columns) as f64;
         let of_tree = outputs(self.classes) as f64 * (2.5 * 1.3 * looked_at + 25.0);
-        ((self.time / of_tree) as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
+        ((self.plan.times * NANOSECONDS * GROWTH / of_tree) as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
     }
 
     /// Begins with the chosen columns.
@@ -332,13 +346,14 @@ impl Fit {
         let columns = self.columns().all.len();
         self.used.clear();
         self.used.extend(0..columns as u16);
-        if columns > COLUMNS_OF_TREE {
+        let most = self.looked_at(columns);
+        if columns > most {
             // The first entries of a shuffled list.
-            for at in 0..COLUMNS_OF_TREE {
+            for at in 0..most {
                 let draw = mixed(self.seed ^ SEED, (count * COLUMNS_OF_TREE + at) as u64);
                 self.used.swap(at, at + (draw % (columns - at) as u64) as usize);
             }
-            self.used.truncate(COLUMNS_OF_TREE);
+            self.used.truncate(most);
             self.used.sort_unstable();
         }
         self.order.clear();

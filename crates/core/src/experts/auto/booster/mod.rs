@@ -7,8 +7,9 @@
 //! forecast until it is done. Until the first fit is done, all classes have the same probability. If it was
 //! announced when the trees are settled, there are fewer fits, each within a round.
 //!
-//! The heads are the forecasts of a quarter, half and all of the trees, so that the mixture decides how many
-//! are best; a little of each is uniform.
+//! The heads are the forecasts of a quarter and of all of the trees, so that the mixture decides how many are
+//! best, and of the mean of the scores of the last two fits, which errs less by chance; a little of each is
+//! uniform. [`Form::Single`] is that of models of before.
 //!
 //! ## Reference
 //!
@@ -22,7 +23,7 @@
 //!
 //! ## Cost
 //!
-//! Fits take up to a tenth of a millisecond of a round, on average, and up to four times as much in a round
+//! Fits take up to a fifth of a millisecond of a round, on average, and up to four times as much in a round
 //! with a portion: with many classes or columns there are fewer trees. They take a quarter of it when rows
 //! have to double before the next fit. A forecast follows one path in each tree.
 
@@ -33,7 +34,7 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::fit::{Fit, rounds_between};
+use self::fit::{Fit, Plan, rounds_between};
 use self::store::Store;
 use self::trees::{Trees, outputs, write_probabilities};
 use super::kind::{Kind, Settings, Traits, count, is_wide_and_sparse};
@@ -58,20 +59,61 @@ const ROWS: usize = 1 << 16;
 /// Limit on the number of rows times classes of a fit: 16 MiB for scores and probabilities.
 const ROWS_AND_CLASSES: usize = 1 << 21;
 
-/// The multiply-adds of a round that go into fits, when there are many rows; up to twice as many before.
+/// The multiply-adds of a round that are counted for fits, half of what they may take when there are many
+/// rows. The booster never leaves, and if all were counted, others had to leave that many streams need.
 const WORK: f64 = 125_000.0;
 
-/// The part of the trees in each head, as its inverse.
-const HEADS: [usize; 3] = [4, 2, 1];
+/// Number of heads.
+const HEADS: usize = 3;
+
+/// How fits are made, and what the heads are of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    /// Models of before: a quarter, half and all of the trees of the last fit.
+    Single,
+    /// A quarter and all of the trees of the last fit, and the mean with the fit before. Fits may take twice
+    /// as long, and each tree looks at four fifths of the columns, so that two fits differ.
+    Mean,
+}
+
+impl Form {
+    /// What the second setting says.
+    fn of([_, fits]: Settings) -> Self {
+        if fits == 2.0 { Self::Mean } else { Self::Single }
+    }
+
+    fn plan(self) -> Plan {
+        match self {
+            Self::Single => Plan { times: 1.0, columns: 1.0 },
+            Self::Mean => Plan { times: 2.0, columns: 0.8 },
+        }
+    }
+
+    /// The seed of a fit to `rows` rows.
+    fn seed(self, seed: u64, rows: usize) -> u64 {
+        match self {
+            Self::Single => seed,
+            Self::Mean => seed ^ (rows as u64) << 20,
+        }
+    }
+
+    /// The parts of the last fit's trees in the first heads, as inverses.
+    fn parts(self) -> &'static [usize] {
+        match self {
+            Self::Single => &[4, 2, 1],
+            Self::Mean => &[4, 1],
+        }
+    }
+}
 
 /// Weight of the uniform distribution in every head.
 const UNIFORM: f64 = 1e-3;
 
-/// The fits before trees are settled may take this many times as long as those that are divided: there are
-/// half as many.
+/// What the fits before trees are settled may take, as [`Plan::times`]: there are half as many, and none is
+/// divided.
 const ANNOUNCED: f64 = 2.0;
 
-/// A fit that settles the trees may take this many times as long as others.
+/// The same for the fit that settles the trees.
 const SETTLED: f64 = 10.0;
 
 /// Seed, with the round, of the draw of a class from a soft label.
@@ -95,26 +137,28 @@ impl Kind for BoosterKind {
         "boosted trees, fitted again".to_owned()
     }
 
-    fn make(&self, _: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
-        Ok(Box::new(Booster::new(problem, seed)))
+    fn make(&self, settings: Settings, problem: &Problem, seed: u64) -> Result<Box<dyn Member>, ParamError> {
+        Ok(Box::new(Booster::new(Form::of(settings), problem, seed)))
     }
 
     fn heads(&self, _: Settings) -> usize {
-        HEADS.len()
+        HEADS
     }
 
-    /// The number is that of its columns in a stack, 1 if none is given, as in models before it was.
+    /// The first number is that of its columns in a stack, 1 if none is given, as in models before it was; the
+    /// second one that of the fits whose mean is a forecast, likewise.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
-        let columns = first.map_or(Some(0.0), |first| count(first, HEADS.len()))?;
-        second.is_none().then_some([columns, 0.0])
+        let columns = first.map_or(Some(0.0), |first| count(first, HEADS))?;
+        let fits = second.map_or(Some(0.0), |second| (second == "2").then_some(2.0))?;
+        Some([columns, fits])
     }
 
     fn candidates(&self, _: &Problem) -> Vec<Settings> {
-        vec![[HEADS.len() as f64, 0.0]]
+        vec![[HEADS as f64, 2.0]]
     }
 
     fn columns(&self, [columns, _]: Settings) -> usize {
-        if columns as usize == HEADS.len() { HEADS.len() } else { 1 }
+        if columns as usize == HEADS { HEADS } else { 1 }
     }
 
     /// Fitting has the same portion for every problem; forecasts follow a path in each tree.
@@ -143,9 +187,10 @@ struct Booster {
     classes: usize,
     features: usize,
     seed: u64,
+    form: Form,
     store: Store,
-    /// Those of the last fit.
-    trees: Option<Box<Trees>>,
+    /// Those of the last fit, and of the one before if its forecasts are used.
+    trees: [Option<Box<Trees>>; 2],
     /// Number of rows of the present or last fit, 0 before the first; rounds since it began; whether it is
     /// done (1 or 0); all rounds.
     counts: [u64; 4],
@@ -158,11 +203,11 @@ struct Booster {
 }
 
 impl Booster {
-    fn new(problem: &Problem, seed: u64) -> Self {
+    fn new(form: Form, problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
         let (store, counts) = (Store::default(), [0, 0, 1, 0]);
-        let (trees, fit, end, saved) = (None, None, None, Vec::new());
-        Self { classes, features, seed, store, trees, counts, fit, end, saved }
+        let (trees, fit, end, saved) = ([None, None], None, None, Vec::new());
+        Self { classes, features, seed, form, store, trees, counts, fit, end, saved }
     }
 
     /// The present fit, which is repeated up to the present round after loading.
@@ -171,9 +216,10 @@ impl Booster {
         if done == 1 {
             return None;
         }
-        let Self { store, classes, features, seed, .. } = self;
+        let Self { store, classes, features, seed, form, .. } = self;
         Some(self.fit.take().unwrap_or_else(|| {
-            let mut fit = Fit::new(store, rows as usize, *classes, *features, *seed);
+            let (rows, plan) = (rows as usize, form.plan());
+            let mut fit = Fit::new(plan, store, rows, *classes, *features, form.seed(*seed, rows));
             for _ in 0..since {
                 fit.advance(store, fit.portion());
             }
@@ -191,7 +237,12 @@ impl Booster {
         if let Some(mut fit) = self.fit() {
             self.counts[1] += 1;
             match fit.advance(&self.store, fit.portion()) {
-                Some(trees) => (self.trees, self.counts[2]) = (Some(trees), 1),
+                Some(trees) => {
+                    if self.form == Form::Mean {
+                        self.trees.swap(0, 1);
+                    }
+                    (self.trees[0], self.counts[2]) = (Some(trees), 1);
+                }
                 None => self.fit = Some(fit),
             }
             return;
@@ -213,16 +264,18 @@ impl Booster {
         }
     }
 
-    /// A fit to all rows that are kept, in up to `times` times the time of others, in place of the one in
-    /// progress; it counts as one that is done.
+    /// A fit to all rows that are kept, with [`Plan::times`] as given, in place of the one in
+    /// progress and those before; it counts as one that is done.
     fn fit_whole(&mut self, times: f64) {
         if self.classes < 2 || (self.store.len() as u64) < FIRST {
             return;
         }
         self.shorten();
         if self.store.len() > 0 {
-            self.trees = Some(Fit::whole(times, &self.store, self.classes, self.features, self.seed));
-            self.fit = None;
+            let plan = Plan { times, ..self.form.plan() };
+            let seed = self.form.seed(self.seed, self.store.len());
+            let trees = Fit::whole(plan, &self.store, self.classes, self.features, seed);
+            (self.trees, self.fit) = ([Some(trees), None], None);
             self.counts = [self.store.len() as u64, 0, 1, self.counts[3]];
         }
     }
@@ -241,14 +294,14 @@ fn is_due(fitted: u64, all: u64, end: u64) -> bool {
 
 impl Member for Booster {
     fn prediction(&self) -> Prediction {
-        let members = vec![Prediction::sized(self.classes, 0); HEADS.len()];
-        // Scores of the outputs, and logits of the classes.
-        Prediction { members, ..Prediction::sized(self.classes, outputs(self.classes) + self.classes) }
+        let members = vec![Prediction::sized(self.classes, 0); HEADS];
+        // Scores of the outputs, twice, and logits of the classes.
+        Prediction { members, ..Prediction::sized(self.classes, 2 * outputs(self.classes) + self.classes) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let uniform = 1.0 / self.classes as f64;
-        let Some(trees) = &self.trees else {
+        let [Some(trees), before] = &self.trees else {
             for head in &mut out.members {
                 head.probabilities.fill(uniform);
                 head.set_scores_to_logarithms();
@@ -256,20 +309,36 @@ impl Member for Booster {
             return;
         };
         let Prediction { members, scratch, indices: bins, .. } = out;
-        trees.columns.of(x, bins);
-        let (scores, logits) = scratch.split_at_mut(trees.base.len());
-        scores.copy_from_slice(&trees.base);
+        let (scores, rest) = scratch.split_at_mut(trees.base.len());
+        let (others, logits) = rest.split_at_mut(trees.base.len());
         let logits = &mut logits[..trees.classes];
-        let mut done = 0;
-        for (head, part) in members.iter_mut().zip(HEADS) {
-            let to = trees.rounds() / part;
-            trees.add(bins, done, to, scores);
-            done = to;
+        let mut write = |scores: &[f64], head: &mut Prediction| {
             let (known, new) = head.probabilities.split_at_mut(trees.classes);
             write_probabilities(scores, logits, known);
             new.fill(0.0);
             head.probabilities.iter_mut().for_each(|p| *p += UNIFORM * (uniform - *p));
             head.set_scores_to_logarithms();
+        };
+        trees.columns.of(x, bins);
+        scores.copy_from_slice(&trees.base);
+        let parts = self.form.parts();
+        let (of_parts, of_mean) = members.split_at_mut(parts.len());
+        let mut done = 0;
+        for (head, part) in of_parts.iter_mut().zip(parts) {
+            let to = trees.rounds() / part;
+            trees.add(bins, done, to, scores);
+            done = to;
+            write(scores, head);
+        }
+        for head in of_mean {
+            // Classes that are new since the fit before have no scores in it.
+            if let Some(before) = before.as_ref().filter(|before| before.classes == trees.classes) {
+                before.columns.of(x, bins);
+                others.copy_from_slice(&before.base);
+                before.add(bins, 0, before.rounds(), others);
+                scores.iter_mut().zip(&*others).for_each(|(score, other)| *score = 0.5 * (*score + other));
+            }
+            write(scores, head);
         }
     }
 
@@ -307,9 +376,7 @@ impl Member for Booster {
 impl State for Booster {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         self.saved.clear();
-        if let Some(trees) = &self.trees {
-            trees.list(&mut self.saved);
-        }
+        self.trees.iter().flatten().for_each(|trees| trees.list(&mut self.saved));
         let mut tensors = Vec::from(self.store.tensors());
         tensors.push(Tensor::list("trees", &mut self.saved));
         tensors.push(Tensor::counts("counts", &mut self.counts));
@@ -320,10 +387,10 @@ impl State for Booster {
     fn restored(&mut self) -> bool {
         let saved = std::mem::take(&mut self.saved);
         let list = &mut &saved[..];
-        (self.fit, self.trees) = (None, None);
-        if !list.is_empty() {
+        (self.fit, self.trees) = (None, [None, None]);
+        for place in self.trees.iter_mut().filter(|_| !list.is_empty()) {
             let Some(trees) = Trees::from_list(list, self.classes, self.features) else { return false };
-            self.trees = Some(Box::new(trees));
+            *place = Some(Box::new(trees));
         }
         let [rows, since, done, _] = self.counts;
         let fitting = done == 1 || done == 0 && rows > 0 && rows + since == self.store.len() as u64;
@@ -357,16 +424,40 @@ mod tests {
 
     #[test]
     fn interactions_are_learnt() {
-        let mut booster = Booster::new(&Problem::new(2, 3), 1);
+        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
         assert!(play(&mut booster, 0..FIRST as usize).iter().all(|p| *p == 0.5), "untrained");
         let loss = play(&mut booster, 64..3000)[1936..].iter().map(|p| -p.ln()).sum::<f64>() / 1000.0;
         assert!(loss < 0.05, "{loss}");
     }
 
+    /// The last head is the mean of the scores of the last two fits; models of before have one fit.
+    #[test]
+    fn two_fits_have_a_mean() {
+        let score = |booster: &Booster, at: &mut Prediction, head: usize| {
+            booster.predict(Features::Dense(&[0.2, 0.3, 0.9]), at);
+            (at.members[head].probabilities[1] / at.members[head].probabilities[0]).ln()
+        };
+        let [mut mean, mut single] =
+            [Form::Mean, Form::Single].map(|form| Booster::new(form, &Problem::new(2, 3), 1));
+        let mut at = mean.prediction();
+        play(&mut mean, 0..300);
+        play(&mut single, 0..300);
+        assert!(single.trees[0].is_some() && single.trees[1].is_none());
+        let now = score(&mean, &mut at, 1);
+        let own = score(&mean, &mut at, 2);
+        mean.trees.swap(0, 1);
+        let before = score(&mean, &mut at, 1);
+        assert!(now != before && (own - 0.5 * (now + before)).abs() < 0.05, "{now} {before} {own}");
+        mean.settle();
+        assert_eq!(score(&mean, &mut at, 1), score(&mean, &mut at, 2));
+    }
+
     /// In mid-fit, too: the fit is repeated from the kept rows.
     #[test]
     fn a_saved_member_continues() {
-        let fresh = |seed| Booster::new(&Problem::new(2, 3), seed);
+        let single = |seed| Booster::new(Form::Single, &Problem::new(2, 3), seed);
+        check_saved(single, |booster: &mut Booster, rounds| play(booster, rounds));
+        let fresh = |seed| Booster::new(Form::Mean, &Problem::new(2, 3), seed);
         check_saved(fresh, |booster: &mut Booster, rounds| play(booster, rounds));
         let mut booster = fresh(1);
         let mut in_fits = 0;
@@ -391,7 +482,7 @@ mod tests {
     #[test]
     fn settled_trees_are_of_all_rows() {
         for rows in [10, 90, 300] {
-            let mut booster = Booster::new(&Problem::new(2, 3), 1);
+            let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
             play(&mut booster, 0..rows);
             let mut settled = booster.clone();
             settled.settle();
@@ -411,7 +502,8 @@ mod tests {
             );
             let mut list = Vec::new();
             settled.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-            let (mut loaded, mut rest) = (Booster::new(&Problem::new(2, 3), 9), list.iter().copied());
+            let (mut loaded, mut rest) =
+                (Booster::new(Form::Mean, &Problem::new(2, 3), 9), list.iter().copied());
             assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
             assert!(loaded.restored());
             assert_eq!(play(&mut loaded, rows..2 * rows), play(&mut settled, rows..2 * rows));
@@ -432,7 +524,7 @@ mod tests {
             parts.retain(|rows| *rows > 0);
             parts
         };
-        let fresh = || Booster::new(&Problem::new(2, 3), 1);
+        let fresh = || Booster::new(Form::Mean, &Problem::new(2, 3), 1);
         let (mut usual, mut announced) = (fresh(), fresh());
         announced.settle_after(3000);
         assert!(fitted(&mut usual).len() > 16);
@@ -457,7 +549,7 @@ mod tests {
     /// New classes and features come in the middle of a fit.
     #[test]
     fn it_grows() {
-        let mut booster = Booster::new(&Problem::new(2, 3), 1);
+        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
         let mut t = 500;
         play(&mut booster, 0..t);
         while booster.fit.is_none() {
@@ -482,7 +574,7 @@ mod tests {
     /// Rows of weight 9 outweigh rows with the other class.
     #[test]
     fn weights_count() {
-        let mut booster = Booster::new(&Problem::new(2, 1), 1);
+        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 1), 1);
         let mut at = booster.prediction();
         for t in 0..400 {
             let x = Features::Dense(&[1.0]);

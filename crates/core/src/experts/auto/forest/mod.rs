@@ -81,7 +81,13 @@ pub(super) struct ForestKind;
 
 impl Kind for ForestKind {
     fn traits(&self) -> Traits {
-        Traits { view: View::Plain, affordable: MOST_OF_BUDGET, draws: true, ..Traits::usual("forest") }
+        Traits {
+            view: View::Plain,
+            affordable: MOST_OF_BUDGET,
+            learns_late: true,
+            draws: true,
+            ..Traits::usual("forest")
+        }
     }
 
     fn title(&self, _: Settings) -> String {

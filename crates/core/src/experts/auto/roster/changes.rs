@@ -22,13 +22,34 @@ const WORTH_OF_BUDGET: f64 = 1.0;
 /// Limit on the number of members that join.
 const MOST_JOINING: u64 = 12;
 
+/// Which members are dropped because they are not worth their time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in super::super) enum ByWorth {
+    Nobody,
+    /// Those that do not learn late.
+    Early,
+    Everybody,
+}
+
+impl ByWorth {
+    /// Those of a mixture in which members are `judged`, before or after the round in which all are within the
+    /// budget.
+    pub(in super::super) fn of(judged: bool, settled: bool) -> Self {
+        match (judged, settled) {
+            (false, _) => Self::Nobody,
+            (true, false) => Self::Early,
+            (true, true) => Self::Everybody,
+        }
+    }
+}
+
 impl Roster {
-    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. With
-    /// `decided`, those are dropped, too, that are not worth their time. The best member of all is kept, and
+    /// Drops members until the others cost at most `limit` multiply-adds; `budget` is the user's. Those of
+    /// `by_worth` are dropped, too, if they are not worth their time. The best member of all is kept, and
     /// so are cheap ones and one cheap `shared` family: whether thresholds or lines represent the stream well
     /// may change. Of the others, the one goes first that is worth least to the stacks for its time, whatever
     /// its own loss is; those that remain are then worth more, if they are like it.
-    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, decided: bool) {
+    pub(in super::super) fn retire(&mut self, limit: f64, budget: f64, by_worth: ByWorth) {
         let in_order = self.in_order_of_loss();
         let work = |at: usize| self.costs.work(self.seats[at].description, &self.problem);
         let once = |at: usize| work(at) <= self.seats[at].kind().traits().tolerated_once * budget;
@@ -41,13 +62,19 @@ impl Roster {
         let mut others: Vec<usize> = in_order.iter().copied().filter(|at| !is_certain(*at)).collect();
         let mut total: f64 = in_order.iter().copied().map(work).sum();
         let mut worth = self.combined.worth();
+        let is_judged = |at: usize| match by_worth {
+            ByWorth::Nobody => false,
+            ByWorth::Early => !self.seats[at].kind().traits().learns_late,
+            ByWorth::Everybody => true,
+        };
         let mut dropped = Vec::new();
         loop {
+            let excess = total > limit;
             let of_work = |at: usize| worth.of(self.combined.columns_of(at)) / work(at);
-            let each = others.iter().rev().map(|at| (*at, of_work(*at)));
+            let may_leave = others.iter().rev().filter(|at| excess || is_judged(**at));
+            let each = may_leave.map(|at| (*at, of_work(*at)));
             let Some((at, nats)) = each.min_by(|one, other| one.1.total_cmp(&other.1)) else { break };
-            let enough = !decided || nats * budget >= WORTH_OF_BUDGET;
-            if total <= limit && enough {
+            if !excess && nats * budget >= WORTH_OF_BUDGET {
                 break;
             }
             worth.remove(self.combined.columns_of(at));
@@ -162,7 +189,7 @@ impl Roster {
                 self.drop_member(at);
             }
         }
-        self.retire(limits.work, budget, false);
+        self.retire(limits.work, budget, ByWorth::Nobody);
     }
 
     /// Adds diagonal learners, untrained, if there are none and no family is left.

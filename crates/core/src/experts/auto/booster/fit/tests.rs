@@ -2,6 +2,8 @@ use super::*;
 use crate::boosting::mixed_uniform;
 use crate::example::Features;
 
+const PLAN: Plan = Plan { times: 1.0, columns: 1.0 };
+
 /// Rows of three classes: two numbers, one of them missing in a third of the rows, and a category.
 fn store(rows: u64) -> Store {
     let mut store = Store::default();
@@ -16,7 +18,7 @@ fn store(rows: u64) -> Store {
 }
 
 fn fitted(store: &Store, portion: u64) -> Box<Trees> {
-    let mut fit = Fit::new(store, store.len(), 3, 6, 7);
+    let mut fit = Fit::new(PLAN, store, store.len(), 3, 6, 7);
     loop {
         if let Some(trees) = fit.advance(store, portion) {
             return trees;
@@ -51,7 +53,7 @@ fn portions_change_no_bit() {
 #[test]
 fn portions_are_equal() {
     let store = store(5000);
-    let mut fit = Fit::new(&store, 5000, 3, 6, 7);
+    let mut fit = Fit::new(PLAN, &store, 5000, 3, 6, 7);
     let mut rounds = 0;
     while fit.advance(&store, fit.portion()).is_none() {
         assert!(fit.ahead < fit.portion() / 2, "{} ahead of {}", fit.ahead, fit.portion());
