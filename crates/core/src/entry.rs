@@ -276,14 +276,16 @@ impl Entry {
 
     /// As [`Entry::make_any`], for a learner that learns from labels.
     ///
-    /// # Errors Also if the algorithm learns from bandit feedback only.
+    /// # Errors
+    /// Also if the algorithm learns from bandit feedback only.
     pub fn make(&self, values: &Values, problem: Problem, seed: u64) -> Result<Box<dyn Model>, ParamError> {
         self.make_any(values, problem, seed)?.full()
     }
 
     /// As [`Entry::make_any`], for a learner with bandit feedback; `mode = bandit` need not be given.
     ///
-    /// # Errors Also if the algorithm needs labels.
+    /// # Errors
+    /// Also if the algorithm needs labels.
     pub fn make_bandit(
         &self,
         values: &Values,
@@ -299,7 +301,8 @@ impl Entry {
 
     /// Makes a learner that weights experts by their losses, `problem.features` of them.
     ///
-    /// # Errors Also if the algorithm does not weight experts.
+    /// # Errors
+    /// Also if the algorithm does not weight experts.
     pub fn make_experts(&self, values: &Values, problem: Problem, seed: u64) -> MadeExperts {
         check_problem(self.about, &problem)?;
         let need = || ParamError::invalid("learner", self.about.name, "one that follows experts");

@@ -2,10 +2,30 @@
 
 pub(crate) use noregret_testdata::{assert_close, count, items, number, numbers, vector};
 
+use crate::algorithm::{BanditModel, Model};
 use crate::example::{Features, Target};
 use crate::learner::{BanditLearner, OnlineLearner};
+use crate::param::{Value, Values};
 use crate::prediction::{Decision, Prediction};
+use crate::problem::Problem;
+use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
+
+/// Parameters: `name=value`, separated by spaces.
+pub(crate) fn values(set: &str) -> Values {
+    let pairs = set.split_whitespace().map(|word| word.split_once('=').expect("name=value"));
+    pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect()
+}
+
+/// The learner `name` with the parameters `set`, see [`values`].
+pub(crate) fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
+    find(name).expect("registered").make(&values(set), problem, 0).expect("valid")
+}
+
+/// As [`make`], with bandit feedback.
+pub(crate) fn make_bandit(name: &str, set: &str, problem: Problem) -> Box<dyn BanditModel> {
+    find(name).expect("registered").make_bandit(&values(set), problem, 0).expect("valid")
+}
 
 /// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the
 /// probabilities that were played.

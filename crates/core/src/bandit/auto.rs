@@ -371,6 +371,7 @@ mod tests {
     use crate::model::Archive;
     use crate::param::Params as _;
     use crate::rng::{Rng, Uniforms as _};
+    use crate::testing::values;
 
     /// `rounds` rounds of four labels, each of which earns 1 in one of 100 rounds.
     fn play(learner: &mut BanditAuto, rounds: u64, rng: &mut Rng) {
@@ -384,18 +385,16 @@ mod tests {
         }
     }
 
-    fn learner() -> BanditAuto {
-        let values = Values::from([("members".to_owned(), Value::from("labels+shared@1"))]);
+    fn learner(set: &str, seed: u64) -> BanditAuto {
+        let values = values(&format!("members=labels+shared@1 {set}"));
         let params = AutoParams::from_values("auto", &values).expect("known");
-        BanditAuto::new(params, Problem::new(4, 1), 0).expect("valid")
+        BanditAuto::new(params, Problem::new(4, 1), seed).expect("valid")
     }
 
     /// What was saved and loaded takes a new label to the same bits as what was not, whatever the seed.
     #[test]
     fn a_loaded_learner_grows_as_the_saved_one() {
-        let values = Values::from([("members".to_owned(), Value::from("labels+shared@1"))]);
-        let params = AutoParams::from_values("auto", &values).expect("known");
-        let mut learner = BanditAuto::new(params, Problem::new(4, 1), 7).expect("valid");
+        let mut learner = learner("", 7);
         play(&mut learner, 20, &mut Rng::new(3, 0));
         let mut loaded = Archive::of_bandit(&mut learner).bandit_model().expect("just written");
         assert!(learner.grow(5, 1) && loaded.grow(5, 1));
@@ -407,10 +406,7 @@ mod tests {
     /// challengers have begun anew.
     #[test]
     fn a_prior_is_where_forecasts_begin_and_is_saved() {
-        let pairs = [("members", Value::from("labels+shared@1")), ("prior", Value::from(0.01))];
-        let values: Values = pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let params = AutoParams::from_values("auto", &values).expect("known");
-        let mut learner = BanditAuto::new(params, Problem::new(4, 1), 0).expect("valid");
+        let mut learner = learner("prior=0.01", 0);
         let (x, mut one, mut other) = (Features::Dense(&[0.3]), Decision::default(), Decision::default());
         learner.predict(x, &mut one);
         let rate = crate::loss::logistic::sigmoid(one.scores[0]);
@@ -432,7 +428,7 @@ mod tests {
     /// the same bits.
     #[test]
     fn rare_rewards_drop_the_mixtures() {
-        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
+        let (mut learner, mut rng) = (learner("", 0), Rng::new(3, 0));
         play(&mut learner, 511, &mut rng);
         assert!(learner.rare.keeps(COUPLED) && learner.rare.keeps(SEPARATE));
         play(&mut learner, 1600, &mut rng);
@@ -462,7 +458,7 @@ mod tests {
     /// A model of a program that did not know rare rewards is loaded, plays the same, and learns what is new.
     #[test]
     fn models_of_earlier_programs_continue() {
-        let (mut learner, mut rng) = (learner(), Rng::new(3, 0));
+        let (mut learner, mut rng) = (learner("", 0), Rng::new(3, 0));
         play(&mut learner, 300, &mut rng);
         let mut again = without_rare(&mut learner);
         let (mut one, mut other) = (Decision::default(), Decision::default());

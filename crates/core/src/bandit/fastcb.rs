@@ -122,18 +122,16 @@ mod tests {
     use crate::guarantee::Guarantee;
     use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
-    use crate::param::{Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, values};
 
     /// K = 2, d = 1, AIOLI with B = R = 1: γ_1 = 2K = 4 and p = (½, ½). Label 0 is right at x = 1: the loss
     /// is 0, γ is unchanged, and with s from s + (8/17) tanh(s/2) = 4/17 the other label has the probability
     /// σ(-s)/(2σ(-s) + 4(½ - σ(-s))).
     #[test]
     fn two_rounds_by_hand() {
-        let values: Values =
-            ["oracle.norm", "oracle.radius"].map(|name| (name.to_owned(), Value::from(1.0))).into();
+        let values = values("oracle.norm=1 oracle.radius=1");
         let params = crate::registry::LEARNERS.read("fastcb", &values).expect("known");
         let mut learner = FastCb::new(params, Problem::new(2, 1), 0).expect("valid");
         let x = Features::Dense(&[1.0]);

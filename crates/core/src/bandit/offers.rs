@@ -476,10 +476,9 @@ impl State for Offers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::Value;
     use crate::registry::LEARNERS;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, values};
 
     /// A label's reward depends on its features and the context. Labels are new in every round, and the best
     /// one is identified nevertheless.
@@ -525,15 +524,8 @@ mod tests {
     /// 33/16, the certificate 2 + ¼ G²/A = 67/33. Then z + (8/33) σ(z) = 8/33.
     #[test]
     fn two_rounds_over_conditional_logit_by_hand() {
-        let number = |name: &str, value: f64| (name.to_owned(), Value::from(value));
-        let mut values = Values::from([
-            number("oracle.norm", 1.0),
-            number("oracle.radius", 1.0),
-            number("oracle.regularization", 2.0),
-        ]);
-        for (name, word) in [("oracle", "conditional-logit"), ("schedule", "certificate")] {
-            values.insert(name.to_owned(), Value::from(word));
-        }
+        let oracle = "oracle=conditional-logit oracle.norm=1 oracle.radius=1 oracle.regularization=2";
+        let values = values(&format!("schedule=certificate {oracle}"));
         let params: OffersParams = LEARNERS.read("offers", &values).expect("known");
         let mut learner = Offers::new(params, Problem::new(2, 2), 0).expect("valid");
         // Two blocks within the radius are a row within this one.

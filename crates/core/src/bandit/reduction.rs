@@ -300,17 +300,7 @@ mod tests {
     use crate::full::folklore::FolkloreParams;
     use crate::learner::{OnlineLearner, Predictor};
     use crate::loss::curvature::Curvature;
-    use crate::param::{Value, Values};
-    use crate::testing::assert_all_close;
-
-    fn values(pairs: &[(&str, &str)]) -> Values {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect()
-    }
-
-    fn reduction(pairs: &[(&str, &str)], problem: Problem) -> Result<BanditReduction, ParamError> {
-        let params = crate::registry::LEARNERS.read("bandit-reduction", &values(pairs))?;
-        BanditReduction::new(params, problem, 0)
-    }
+    use crate::testing::{assert_all_close, values};
 
     struct Given(f64, f64);
 
@@ -328,8 +318,9 @@ mod tests {
     #[test]
     fn the_base_learner_learns_explored_right_guesses_only() {
         let problem = || Problem::new(3, 2).with_radius(1.0);
-        let pairs = [("exploration", "0.5"), ("base.norm", "2"), ("base.curvature", "0.1")];
-        let mut learner = reduction(&pairs, problem()).expect("valid");
+        let values = values("exploration=0.5 base.norm=2 base.curvature=0.1");
+        let params = crate::registry::LEARNERS.read("bandit-reduction", &values).expect("known");
+        let mut learner = BanditReduction::new(params, problem(), 0).expect("valid");
         let params = FolkloreParams::new().norm(2.0).curvature(Curvature::Value(0.1));
         let mut alone = Folklore::new(params, problem(), 0).expect("valid");
         let mut at = Decision::default();

@@ -122,14 +122,12 @@ mod tests {
     use crate::guarantee::Guarantee;
     use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
-    use crate::param::{Value, Values};
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, values};
 
-    fn learner(pairs: &[(&str, Value)]) -> RelativeGaps {
-        let values: Values = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let params = crate::registry::LEARNERS.read("relative-gaps", &values).expect("known");
+    fn learner(set: &str) -> RelativeGaps {
+        let params = crate::registry::LEARNERS.read("relative-gaps", &values(set)).expect("known");
         RelativeGaps::new(params, Problem::new(2, 1), 0).expect("valid")
     }
 
@@ -138,12 +136,7 @@ mod tests {
     /// ½)/σ(s)). The bound is 2.4 (2/10 + ln 40) + (20/7) 10 (2 + 1/17 + 2 ln 40).
     #[test]
     fn two_rounds_by_hand() {
-        let one = Value::from(1.0);
-        let mut learner = learner(&[
-            ("oracle", Value::from("aioli")),
-            ("oracle.norm", one.clone()),
-            ("oracle.radius", one),
-        ]);
+        let mut learner = learner("oracle=aioli oracle.norm=1 oracle.radius=1");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
         learner.predict(x, &mut at);
@@ -166,7 +159,7 @@ mod tests {
     /// By default γ = 10 √(K (1 + rewards so far)), whatever the number of rounds.
     #[test]
     fn the_scale_follows_the_rewards() {
-        let mut learner = learner(&[]);
+        let mut learner = learner("");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
         for round in 0..50 {

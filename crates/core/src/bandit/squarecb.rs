@@ -114,15 +114,13 @@ mod tests {
     use crate::guarantee::Guarantee;
     use crate::learner::BanditLearner as _;
     use crate::loss::logistic::sigmoid;
-    use crate::param::{ParamError, Value, Values};
+    use crate::param::ParamError;
     use crate::prediction::{Decision, Reward};
     use crate::problem::Problem;
-    use crate::testing::assert_close;
+    use crate::testing::{assert_close, values};
 
-    fn learner(pairs: &[(&str, Value)], problem: Problem) -> Result<SquareCb, ParamError> {
-        let values =
-            pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Values>();
-        SquareCb::new(crate::registry::LEARNERS.read("squarecb", &values)?, problem, 0)
+    fn learner(set: &str, problem: Problem) -> Result<SquareCb, ParamError> {
+        SquareCb::new(crate::registry::LEARNERS.read("squarecb", &values(set))?, problem, 0)
     }
 
     /// K = 2, d = 1, AIOLI with B = R = 1: each certificate is 1 before the first round, so γ = 4 √(1/2), and
@@ -130,10 +128,7 @@ mod tests {
     /// (8/17) tanh(s/2) = 4/17.
     #[test]
     fn two_rounds_by_hand() {
-        let one = Value::from(1.0);
-        let mut learner =
-            learner(&[("oracle.norm", one.clone()), ("oracle.radius", one)], Problem::new(2, 1))
-                .expect("valid");
+        let mut learner = learner("oracle.norm=1 oracle.radius=1", Problem::new(2, 1)).expect("valid");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
         learner.predict(x, &mut at);
@@ -162,10 +157,8 @@ mod tests {
     /// m = ¼/(1 + 2c) and v = 2 - c/(1 + 2c). The certificate is 1 + b'A⁻¹b = 1 + ⅛/(1 + 2c).
     #[test]
     fn a_joint_model_by_hand() {
-        let root = Value::from(std::f64::consts::SQRT_2);
-        let pairs =
-            [("models", Value::from("joint")), ("oracle.norm", Value::from(1.0)), ("oracle.radius", root)];
-        let mut learner = learner(&pairs, Problem::new(2, 1)).expect("valid");
+        let set = format!("models=joint oracle.norm=1 oracle.radius={}", std::f64::consts::SQRT_2);
+        let mut learner = learner(&set, Problem::new(2, 1)).expect("valid");
         let x = Features::Dense(&[1.0]);
         let mut at = Decision::default();
         learner.predict(x, &mut at);
@@ -191,7 +184,7 @@ mod tests {
     /// Labels that are not on offer are not played, and the formulas apply to the labels on offer.
     #[test]
     fn labels_on_offer() {
-        let learner = learner(&[], Problem::new(3, 1).with_radius(1.0)).expect("valid");
+        let learner = learner("", Problem::new(3, 1).with_radius(1.0)).expect("valid");
         let mut at = Decision::default();
         assert!(learner.predict_among(Features::Dense(&[1.0]), &[0, 2], &mut at));
         assert_eq!(

@@ -1,25 +1,15 @@
 use super::*;
-use crate::param::Value;
-use crate::testing::{assert_close, count, items, number, numbers, vector};
-
-fn made(pairs: &[(&str, &str)], problem: Problem) -> Result<AdaBoostOlm, ParamError> {
-    let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-    AdaBoostOlm::new(crate::registry::LEARNERS.read("adaboost-olm", &values)?, problem, 0)
-}
+use crate::testing::{assert_close, count, items, number, numbers, values, vector};
 
 #[test]
 fn the_reference_is_followed() {
     let reference = vector("adaboost_olmpp");
     let params = &reference["params"];
     let problem = Problem::new(count(&reference["K"]), count(&reference["d"]));
-    let settings = [
-        ("weak", "best-stump".to_owned()),
-        ("copies", params["N"].to_string()),
-        ("horizon", params["T"].to_string()),
-        ("candidates", params["candidates"].to_string()),
-    ];
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut learner = made(&settings, problem).expect("valid");
+    let [copies, horizon, candidates] = ["N", "T", "candidates"].map(|name| &params[name]);
+    let set = format!("weak=best-stump copies={copies} horizon={horizon} candidates={candidates}");
+    let params = crate::registry::LEARNERS.read("adaboost-olm", &values(&set)).expect("known");
+    let mut learner = AdaBoostOlm::new(params, problem, 0).expect("valid");
     let mut at = learner.prediction();
     for (t, round) in items(&reference["rounds"]).iter().enumerate() {
         let (x, y) = (numbers(&reference["x"][t]), count(&reference["y"][t]));

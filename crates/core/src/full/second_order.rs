@@ -141,7 +141,8 @@ pub trait Described: Surrogate + 'static {
 
     /// Computes the defaults of the parameters, and checks them.
     ///
-    /// # Errors If a parameter is outside its range.
+    /// # Errors
+    /// If a parameter is outside its range.
     fn resolve(params: Self::Params, problem: &Problem, seed: u64) -> Result<Self, ParamError>;
 
     /// The parameters in use.

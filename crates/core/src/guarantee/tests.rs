@@ -1,29 +1,25 @@
 use super::*;
 use crate::example::{Features, Target};
 use crate::facts::RunFacts;
-use crate::param::{Value, Values};
-use crate::registry::{self, ALGORITHMS};
-use crate::testing::{plays, unit_rows};
-
-fn values(pairs: &[(&str, Value)]) -> Values {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
-}
+use crate::param::Values;
+use crate::registry::ALGORITHMS;
+use crate::testing::{make, make_bandit, plays, unit_rows, values};
 
 /// With too large a curvature no learner has a guarantee, since the surrogates are not lower bounds.
 #[test]
 fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
     let mut tried = Vec::new();
     for entry in ALGORITHMS.iter().filter(|entry| entry.param("curvature").is_some()) {
-        let make = |values: &Values| {
+        let played = |values: &Values| {
             let mut learner = entry.make(values, Problem::new(2, 3).with_radius(1.0), 0).ok()?;
             plays(learner.as_mut(), 20);
             Some(learner)
         };
-        let Some(plain) = make(&Values::new()) else { continue };
+        let Some(plain) = played(&Values::new()) else { continue };
         let kept = plain.certificate();
         assert!(kept.clone().is_none_or(|certificate| certificate.is_ok()), "{}: {kept:?}", entry.about.name);
-        for curvature in [Value::from(0.6), Value::from(5.0)] {
-            let learner = make(&values(&[("curvature", curvature)])).expect("valid");
+        for curvature in [0.6, 5.0] {
+            let learner = played(&values(&format!("curvature={curvature}"))).expect("valid");
             if let Some(certificate) = learner.certificate() {
                 let why = certificate.expect_err(entry.about.name).to_string();
                 assert!(why.starts_with("the curvature "), "{why}");
@@ -53,19 +49,17 @@ fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
 /// The largest proven curvature has a guarantee, and a slightly larger one does not.
 #[test]
 fn the_edge_of_the_proof_is_the_edge_of_the_promise() {
-    let folklore = registry::find("folklore").expect("known");
     let tight = crate::loss::curvature::tight(4.0 + 2f64.ln());
     for (curvature, holds) in [(tight, true), (1.001 * tight, false)] {
-        let values = values(&[("norm", 2.0.into()), ("curvature", curvature.into())]);
-        let learner = folklore.make(&values, Problem::new(3, 2).with_radius(1.0), 0).expect("valid");
+        let set = format!("norm=2 curvature={curvature}");
+        let learner = make("folklore", &set, Problem::new(3, 2).with_radius(1.0));
         assert_eq!(learner.certificate().expect("keeps one").is_ok(), holds);
     }
 }
 
 #[test]
 fn what_theorems_do_not_allow_for_has_its_reason() {
-    let entry = registry::find("folklore").expect("known");
-    let mut learner = entry.make(&Values::new(), Problem::new(3, 4).with_radius(1.0), 0).expect("valid");
+    let mut learner = make("folklore", "", Problem::new(3, 4).with_radius(1.0));
     plays(learner.as_mut(), 30);
     let usual = RunFacts { rounds: 30, ..RunFacts::default() };
     assert!(usual.certificate(&learner).expect("keeps one").is_ok());
@@ -109,10 +103,8 @@ fn rounds_are_noted_as_they_are() {
 /// VAW's closed form is about targets in [-Y, Y], its certificate about those that came.
 #[test]
 fn targets_beyond_their_bound_void_the_bound() {
-    let entry = registry::find("vaw").expect("known");
-    for (most, holds) in [(3.0, true), (1.0, false)] {
-        let given = values(&[("target_bound", most.into())]);
-        let mut learner = entry.make(&given, Problem::new(1, 1).with_radius(1.0), 0).expect("valid");
+    for (set, holds) in [("target_bound=3", true), ("target_bound=1", false)] {
+        let mut learner = make("vaw", set, Problem::new(1, 1).with_radius(1.0));
         let (x, y) = (Features::Dense(&[1.0]), Target::value(-3.0));
         let mut at = learner.prediction();
         learner.predict(x, &mut at);
@@ -133,9 +125,8 @@ fn targets_beyond_their_bound_void_the_bound() {
 fn bandit_learners_have_the_radius_of_their_oracle() {
     for name in ["squarecb", "fastcb"] {
         for (models, radius) in [("separate", 0.5), ("joint", 0.5 / 2f64.sqrt())] {
-            let given = values(&[("models", models.into()), ("oracle.radius", 0.5.into())]);
-            let entry = registry::find(name).expect("known");
-            let learner = entry.make_bandit(&given, Problem::new(3, 2).with_radius(1.0), 0).expect("valid");
+            let set = format!("models={models} oracle.radius=0.5");
+            let learner = make_bandit(name, &set, Problem::new(3, 2).with_radius(1.0));
             let of = learner.problem().radius.expect("a radius");
             assert!((of - radius).abs() < 1e-12, "{name}, {models}: {of}");
         }
@@ -145,16 +136,14 @@ fn bandit_learners_have_the_radius_of_their_oracle() {
 /// Kernel AIOLI's radius is about sqrt(k(x, x)), not about |x|.
 #[test]
 fn kernels_check_their_own_radius() {
-    let entry = registry::find("kernel-aioli").expect("known");
-    let problem = Problem::new(2, 2).with_radius(1.0);
     for (given, beyond) in [
-        (vec![("kernel", Value::from("linear")), ("radius", 0.01.into())], true),
-        (vec![("kernel", Value::from("linear"))], false),
-        (vec![("kernel", Value::from("rbf"))], false),
-        (vec![("kernel", Value::from("polynomial"))], false),
-        (vec![("kernel", Value::from("polynomial")), ("radius", 1.9.into())], true),
+        ("kernel=linear radius=0.01", true),
+        ("kernel=linear", false),
+        ("kernel=rbf", false),
+        ("kernel=polynomial", false),
+        ("kernel=polynomial radius=1.9", true),
     ] {
-        let mut learner = entry.make(&values(&given), problem.clone(), 0).expect("valid");
+        let mut learner = make("kernel-aioli", given, Problem::new(2, 2).with_radius(1.0));
         let mut at = learner.prediction();
         for (round, x) in unit_rows(3, 10, 2).iter().enumerate() {
             learner.predict(Features::Dense(x), &mut at);
@@ -173,10 +162,9 @@ fn kernels_check_their_own_radius() {
 /// AIOLI's comparators are differences of two rows, whose norm may be √2 times that of the matrix of both.
 #[test]
 fn the_reduction_to_aioli_has_a_smaller_ball() {
-    let entry = registry::find("bandit-reduction").expect("known");
     for (base, norm) in [("aioli", 2f64.sqrt()), ("folklore", 2.0), ("gaf", 2.0)] {
-        let values = values(&[("base", base.into()), ("base.norm", 2.0.into())]);
-        let learner = entry.make_bandit(&values, Problem::new(2, 3).with_radius(1.0), 0).expect("valid");
+        let set = format!("base={base} base.norm=2");
+        let learner = make_bandit("bandit-reduction", &set, Problem::new(2, 3).with_radius(1.0));
         let Some(Guarantee::Mistakes { norm: of, bound, .. }) = learner.guarantee() else { panic!("{base}") };
         assert!((of - norm).abs() < 1e-12 && bound.is_ok(), "{base}: {of}");
     }

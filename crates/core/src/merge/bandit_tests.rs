@@ -8,12 +8,10 @@ use crate::kernel::vector::dot;
 use crate::learner::BanditLearner;
 use crate::loss::hinge::margin;
 use crate::model::Archive;
-use crate::param::Values;
 use crate::param::exploration::Exploration;
 use crate::prediction::{Decision, Reward};
-use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
-use crate::testing::{assert_all_close, assert_close, linear_weights, quadratic};
+use crate::testing::{assert_all_close, assert_close, linear_weights, make_bandit as make, quadratic};
 
 const CLASSES: usize = 3;
 const FEATURES: usize = 4;
@@ -25,13 +23,6 @@ const LEARNERS: [(&str, &str); 3] = [
     ("soba-diag", "exploration=adaptive regularization=0.7"),
     ("soba-sketch", "rank=8 exploration=0.4 regularization=0.7"),
 ];
-
-/// A learner `name` with the parameters `set`, as name=value separated by spaces.
-fn make(name: &str, set: &str, problem: Problem) -> Box<dyn BanditModel> {
-    let pairs = set.split_whitespace().map(|word| word.split_once('=').expect("name=value"));
-    let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect();
-    find(name).expect("registered").make_bandit(&values, problem, 0).expect("valid")
-}
 
 fn merged(parts: &[Box<dyn BanditModel>], how: Merge) -> Box<dyn BanditModel> {
     merge_bandits(&parts.iter().map(|part| &**part).collect::<Vec<_>>(), how).expect("of a kind")
@@ -351,8 +342,7 @@ fn what_does_not_match_is_refused() {
     assert_eq!(refused(&[&*banditron, &*banditron]), (sentence.to_owned(), None));
     assert_eq!(refused(&[]).0, "there is nothing to merge; at least one model was needed");
 
-    let full = find("folklore").expect("registered");
-    let full = full.make(&Values::new(), Problem::new(CLASSES, FEATURES), 0).expect("valid");
+    let full = crate::testing::make("folklore", "", Problem::new(CLASSES, FEATURES));
     let kinds = [AnyModel::Bandit(first), AnyModel::Full(full)];
     let error = merge_any(&kinds.each_ref(), Merge::SumAll).map(drop).expect_err("two kinds").to_string();
     assert_eq!(error, "feedback = full: must be bandit, as in the first model");

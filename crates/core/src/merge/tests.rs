@@ -7,17 +7,8 @@ use crate::guarantee::Guarantee;
 use crate::learner::OnlineLearner;
 use crate::loss::logistic;
 use crate::model::{Archive, Data as Stored};
-use crate::param::Values;
-use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
-use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
-
-/// A learner `name` with the parameters `set`, as name=value separated by spaces.
-fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
-    let pairs = set.split_whitespace().map(|word| word.split_once('=').expect("name=value"));
-    let values: Values = pairs.map(|(name, value)| (name.to_owned(), Value::parse(value))).collect();
-    find(name).expect("registered").make(&values, problem, 0).expect("valid")
-}
+use crate::testing::{assert_all_close, assert_close, count, items, make, number, numbers, vector};
 
 /// The rows that any of the learners has played.
 #[derive(Default)]

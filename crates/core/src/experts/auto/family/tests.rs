@@ -1,9 +1,7 @@
 use super::super::fourier::Fourier;
 use super::*;
-use crate::param::{Value, Values};
 use crate::problem::Problem;
-use crate::registry::find;
-use crate::testing::{assert_close, unit_rows};
+use crate::testing::{assert_close, make, unit_rows};
 
 /// Plays rounds with a family alone, whose heads have equal weights. Returns the probabilities of all heads.
 fn played(family: &mut Family, rows: &[Vec<f64>], keep: bool) -> Vec<Vec<f64>> {
@@ -39,12 +37,8 @@ fn a_family_of_one_is_folklore() {
     for (classes, shared) in [(4, false), (2, false), (2, true)] {
         let rows = unit_rows(3, 60, 5);
         let mut family = Family::new(classes, 5, Expansion::Plain, shared, (0.7, 0.0), &[0.2]);
-        let values = Values::from([
-            ("regularization".to_owned(), Value::from(0.7 * 0.2)),
-            ("curvature".to_owned(), Value::from(0.2)),
-        ]);
-        let problem = Problem::new(classes, 5).with_radius(1.0);
-        let mut folklore = find("folklore").expect("registered").make(&values, problem, 0).expect("valid");
+        let set = format!("regularization={} curvature=0.2", 0.7 * 0.2);
+        let mut folklore = make("folklore", &set, Problem::new(classes, 5).with_radius(1.0));
         let mut at = folklore.prediction();
         let mut want = Vec::new();
         for (t, x) in rows.iter().enumerate() {
