@@ -98,7 +98,8 @@ impl Engine {
         rows::fill(&mut self.schema.columns, x, self.most, &mut self.row)
     }
 
-    /// The learner's decision for a slot, not yet drawn: among the labels `offered`, or all.
+    /// The learner's decision for a slot, not yet drawn: among the labels `offered`, or all. The learner's
+    /// scratch memory, which can be larger than all the rest, stays for the next decision.
     pub(super) fn predicted(
         &mut self,
         decide: &Decide,
@@ -112,14 +113,13 @@ impl Engine {
             rows::fill_offer(&decide.x, own, labels, width, &self.limits, &mut self.row)?;
         }
         self.encode()?;
-        let mut taken = Decision::default();
         let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
-        if !learner.decide(self.example.features(), offered, &mut taken) {
+        if !learner.decide(self.example.features(), offered, &mut self.decision) {
             let what = "the learner cannot decide among some of its labels";
             return Err(Refusal::invalid("labels", what));
         }
-        check_scores(&taken)?;
-        Ok(taken)
+        check_scores(&self.decision)?;
+        Ok(self.decision.clone())
     }
 
     /// The decision for a slot, after those for the slots before.

@@ -44,6 +44,8 @@ pub(crate) struct Engine {
     /// What the present event changes before it is accepted.
     pub(super) before: Option<Before>,
     pub(super) prediction: Prediction,
+    /// A buffer with the learner's scratch memory, which is made by the first decision.
+    pub(super) decision: Decision,
     pub(super) row: Row,
     pub(super) example: Example,
     /// A buffer for the scaling as it was.
@@ -151,6 +153,7 @@ impl Engine {
             seed,
             before: None,
             prediction,
+            decision: Decision::default(),
             row: Row::new(),
             example: Example::default(),
             room: Scaler::new(Scaling::None),
@@ -243,6 +246,7 @@ impl Engine {
         let Some(before) = self.before.take() else { return };
         let Before { encoding, scaler, columns, generator, grown } = before;
         self.encoder.take_back(encoding);
+        self.decision = Decision::default();
         if let Some(scaler) = scaler {
             *self.encoder.scaler_mut() = scaler;
         }

@@ -214,6 +214,7 @@ impl Engine {
             return Err(Refusal::invalid("x", what));
         }
         self.encoder.make_room(classes, columns);
+        self.decision = Decision::default();
         if let AnyModel::Full(learner) = &self.learner {
             self.prediction = learner.prediction();
         }

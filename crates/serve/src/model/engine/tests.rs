@@ -145,6 +145,26 @@ fn waiting_decisions_have_no_scratch_memory() {
     }
 }
 
+/// The scratch memory of decisions is made once: with `auto` it is that of all its members.
+#[test]
+fn decisions_have_their_scratch_memory_in_common() {
+    let mut engine = made(&json!({"feedback": "bandit", "labels": ["a", "b"]}));
+    let mut at = Vec::new();
+    for t in 0..3 {
+        engine.apply(t, &decide(&format!("d{t}"), json!({"x": {"v": t}}))).expect("a decision");
+        at.push(engine.decision.scores.as_ptr());
+    }
+    assert_eq!(at, [at[0]; 3]);
+    // It was made for fewer columns, and for a row that is refused.
+    let many: serde_json::Map<_, _> = (0..70).map(|column| (format!("new{column}"), 1.0.into())).collect();
+    engine.apply(3, &decide("many", json!({"x": many}))).expect("it grows");
+    assert!(engine.apply(4, &decide("many", json!({"x": {"v": 1}}))).is_err(), "the id was used");
+    let mut other = Engine::from_snapshot(&engine.snapshot(), &Limits::default()).expect("a snapshot");
+    let event = decide("next", json!({"x": {"v": 2, "new3": 1}}));
+    let taken = [&mut engine, &mut other].map(|engine| engine.apply(5, &event).expect("a decision").1);
+    assert_eq!(taken[0], taken[1]);
+}
+
 /// Where a learner has grown as far as it may, new names share the last columns; those before keep their own.
 #[test]
 fn columns_have_no_wall() {
