@@ -174,7 +174,7 @@ impl Family {
         let (k, heads) = (self.classes, self.curvatures.len());
         self.spare = vec![0.0; self.scratch_len()];
         self.work = vec![0.0; 3 * k + k * heads + 3 * k * k];
-        self.expansions = vec![0.0; self.state.lookahead() * self.room()];
+        self.expansions = Vec::new();
         self.announced.clear();
     }
 
@@ -183,6 +183,8 @@ impl Family {
     fn expand(&mut self, announced: &dyn Batch) -> usize {
         let wide = self.room();
         let len = announced.len().min(self.state.lookahead());
+        // Where rows come one by one, none are announced, and this memory is never made.
+        self.expansions.resize(self.state.lookahead() * wide, 0.0);
         self.announced.clear();
         self.next = 0;
         for (at, row) in self.expansions.chunks_exact_mut(wide).take(len).enumerate() {

@@ -96,6 +96,19 @@ fn kept_predictions_teach_as_much() {
     }
 }
 
+#[test]
+fn rows_that_are_not_announced_take_no_memory() {
+    let rows = unit_rows(4, 40, 4);
+    for shared in [false, true] {
+        let mut family = Family::new(3, 4, Expansion::Products, shared, (0.1, 0.0), &[0.5, 0.1]);
+        played(&mut family, &rows, false);
+        assert_eq!(family.expansions.capacity(), 0);
+        let announced: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+        family.prepare(&&announced[..]);
+        assert_eq!(family.expansions.len(), family.lookahead() * family.room());
+    }
+}
+
 /// Shrinking the matrix and gradients equals giving earlier rows smaller weights: after 64 rounds and one
 /// shrinking, the next forecast is that of a family whose rounds all had that smaller weight.
 #[test]
