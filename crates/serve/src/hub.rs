@@ -120,6 +120,15 @@ impl Hub {
         true
     }
 
+    /// Lets `name` be recovered next, because somebody asks for it: of thousands, it would wait for all.
+    fn recover_soon(&self, name: &str) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = left.iter().position(|one| one == name);
+        if let Some(name) = at.and_then(|at| left.remove(at)) {
+            left.push_front(name);
+        }
+    }
+
     /// Number of models whose recovery has not begun.
     pub(crate) fn left(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
@@ -179,7 +188,10 @@ impl Hub {
                 Err(Refusal::failed(format!("the model {name} could not be recovered: {what}")))
             }
             Some(Place::Busy) => Err(Refusal::busy(format!("the model {name} is being made or deleted"))),
-            Some(Place::Recovering) => Err(recovering(name)),
+            Some(Place::Recovering) => {
+                self.recover_soon(name);
+                Err(recovering(name))
+            }
             None => Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
         }
     }

@@ -271,3 +271,17 @@ fn every_request_ends_in_whatever_order_things_happen() {
 fn a_seed_gives_one_order() {
     assert_eq!(lived(1), lived(1));
 }
+
+#[test]
+fn models_that_somebody_asks_for_are_recovered_first() {
+    let temporary = folder();
+    for name in ["a", "b", "c", "d"] {
+        std::fs::create_dir_all(temporary.path().join("models").join(name)).expect("a folder");
+    }
+    let hub = Hub::open(temporary.path(), &Limits::default(), None).expect("a folder");
+    for name in ["c", "d", "c"] {
+        assert!(hub.get(name).is_err_and(|refusal| refusal.status == 503), "{name}");
+    }
+    let left = hub.left.lock().expect("no other thread");
+    assert!(left.iter().eq(&["c", "d", "a", "b"]), "{left:?}");
+}
