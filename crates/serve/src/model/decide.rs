@@ -113,6 +113,10 @@ impl Engine {
             rows::fill_offer(&decide.x, own, labels, width, &self.limits, &mut self.row)?;
         }
         self.encode()?;
+        if let Some(taken) = self.ahead.take(&self.example, offered) {
+            check_scores(&taken)?;
+            return Ok(taken);
+        }
         let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
         if !learner.decide(self.example.features(), offered, &mut self.decision) {
             let what = "the learner cannot decide among some of its labels";

@@ -14,6 +14,7 @@ use noregret_stream::run::bandit::Play;
 use noregret_stream::{Columns, GivenLabel, Row, Schema, TableRows};
 use serde_json::Value;
 
+use super::ahead::Ahead;
 use super::event::{Event, Outcome};
 use super::spec::{Made, RowKind, Spec};
 use super::standing::Standing;
@@ -46,6 +47,8 @@ pub(crate) struct Engine {
     pub(super) prediction: Prediction,
     /// A buffer with the learner's scratch memory, which is made by the first decision.
     pub(super) decision: Decision,
+    /// What the learner says of decisions that wait.
+    pub(super) ahead: Ahead,
     pub(super) row: Row,
     pub(super) example: Example,
     /// A buffer for the scaling as it was.
@@ -154,6 +157,7 @@ impl Engine {
             before: None,
             prediction,
             decision: Decision::default(),
+            ahead: Ahead::default(),
             row: Row::new(),
             example: Example::default(),
             room: Scaler::new(Scaling::None),
@@ -168,6 +172,9 @@ impl Engine {
     /// refused before the learner learns and before anything is counted or kept, and what changes earlier is
     /// taken back from memory.
     pub(crate) fn apply(&mut self, at: i64, event: &Event) -> Done {
+        if !matches!(event, Event::Decide(_)) {
+            self.ahead.forget();
+        }
         let done = self.applied(at, event);
         match &done {
             Ok(_) => {
@@ -247,6 +254,7 @@ impl Engine {
         let Before { encoding, scaler, columns, generator, grown } = before;
         self.encoder.take_back(encoding);
         self.decision = Decision::default();
+        self.ahead.forget();
         if let Some(scaler) = scaler {
             *self.encoder.scaler_mut() = scaler;
         }

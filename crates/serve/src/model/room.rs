@@ -12,6 +12,7 @@ use noregret_stream::Row;
 use noregret_stream::encode::{Example, room_for};
 use serde_json::{Value, json};
 
+use super::ahead::Ahead;
 use super::engine::{Engine, check_forecast, check_scores};
 use super::event::Event;
 use super::flat::Flat;
@@ -214,7 +215,7 @@ impl Engine {
             return Err(Refusal::invalid("x", what));
         }
         self.encoder.make_room(classes, columns);
-        self.decision = Decision::default();
+        (self.decision, self.ahead) = (Decision::default(), Ahead::default());
         if let AnyModel::Full(learner) = &self.learner {
             self.prediction = learner.prediction();
         }

@@ -2,6 +2,7 @@
 //! log together, and then answers. So every answered event is durable, and one disk write serves
 //! many requests.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -23,6 +24,7 @@ use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
 use crate::turns;
 
+mod ahead;
 mod aside;
 mod behind;
 mod retention;
@@ -115,11 +117,15 @@ impl Writer {
             let mut held: Vec<Waiting> = Vec::new();
             let mut begun = false;
             self.expire(&mut begun);
-            let mut next = first;
+            let (mut next, mut read) = (first, VecDeque::new());
             while let Some(command) = next {
                 self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
                 match command {
                     Command::Do(event, reply) => {
+                        if read.is_empty() {
+                            // As many as are decided before the end of the group.
+                            self.look_ahead(&event, commands, &mut read, GROUP - 1 - held.len());
+                        }
                         let done = self.one(*event, &mut begun);
                         held.push((reply, done));
                         if self.torn {
@@ -135,7 +141,7 @@ impl Writer {
                     break;
                 }
                 turns::here();
-                next = commands.try_recv().ok();
+                next = read.pop_front().or_else(|| commands.try_recv().ok());
             }
             self.settle(&mut held, &mut begun);
             self.save_sometimes();

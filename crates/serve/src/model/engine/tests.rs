@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::model::event::Decide;
 
 fn made(spec: &Value) -> Engine {
     let spec: Spec = serde_json::from_value(spec.clone()).expect("a spec");
@@ -163,6 +164,44 @@ fn decisions_have_their_scratch_memory_in_common() {
     let event = decide("next", json!({"x": {"v": 2, "new3": 1}}));
     let taken = [&mut engine, &mut other].map(|engine| engine.apply(5, &event).expect("a decision").1);
     assert_eq!(taken[0], taken[1]);
+}
+
+/// What was found ahead is what decisions one by one are, and leaves no trace.
+#[test]
+fn decisions_that_were_found_ahead_are_the_same() {
+    fn asked(event: &Event) -> Option<&Decide> {
+        if let Event::Decide(decide) = event { Some(decide) } else { None }
+    }
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b", "c"]});
+    let (mut ahead, mut alone) = (made(&spec), made(&spec));
+    let several = std::thread::available_parallelism().is_ok_and(|count| count.get() > 1);
+    assert_eq!(ahead.pays_to_look_ahead(), several, "the default is large");
+    for block in 0..6 {
+        let row = |t: i32| json!({"x": {"v": (t * block) % 7, "w": t}});
+        let mut events: Vec<Event> = (0..5).map(|t| decide(&format!("{block}-{t}"), row(t))).collect();
+        // A column that the model does not have yet, and a number that is missing.
+        let mut new = json!({"v": 2});
+        new[format!("new{block}")] = 1.into();
+        events.push(decide(&format!("{block}-new"), json!({"x": new})));
+        events.push(decide(&format!("{block}-hole"), json!({"x": {"v": null, "w": 1}})));
+        let digest = ahead.snapshot().digest();
+        ahead.look_ahead(&events.iter().filter_map(asked).collect::<Vec<_>>());
+        assert_eq!((ahead.ahead.found.len(), ahead.snapshot().digest()), (events.len(), digest));
+        let mut both = |event: &Event| {
+            let taken =
+                [&mut ahead, &mut alone].map(|engine| engine.apply(0, event).expect("a good event").1);
+            assert_eq!(taken[0], taken[1], "{event:?}");
+            ahead.ahead.found.len()
+        };
+        let left: Vec<usize> = events.iter().map(&mut both).collect();
+        // The first block makes the columns; in the others, what was found is used for the known ones.
+        assert!(block == 0 || left[4] == 2, "{left:?}");
+        for t in 0..5 {
+            let reward = f64::from(t % 2);
+            both(&Event::Feedback { id: format!("{block}-{t}"), reward, cost: None });
+        }
+    }
+    assert_eq!(ahead.snapshot().digest(), alone.snapshot().digest());
 }
 
 /// Where a learner has grown as far as it may, new names share the last columns; those before keep their own.
