@@ -187,6 +187,30 @@ fn nothing_that_was_answered_is_lost() {
     killed(4);
 }
 
+/// Killed while the model goes to rest, which begins a second after its last request and at a tick of a
+/// quarter of a second, or when it rests; the next requests wake it.
+#[test]
+fn nothing_is_lost_where_models_rest() {
+    let folder = Folder::new();
+    let mut served = Served::start(&folder, "--rest 1");
+    make_model(&served.base);
+    let (known, counter) = (Known::default(), Arc::new(AtomicU64::new(0)));
+    for round in 0..6 {
+        let load = Load::on(&served.base, &known, &counter);
+        std::thread::sleep(Duration::from_millis(100));
+        load.end();
+        std::thread::sleep(Duration::from_millis(if round < 5 { 950 + 70 * round } else { 3000 }));
+        if round == 5 {
+            let about: Value = serde_json::from_slice(&get(&format!("{}/v1/models/m", served.base))).unwrap();
+            assert_eq!(about["resting"], true, "{about}");
+        }
+        served.kill();
+        served = Served::start(&folder, "--rest 1");
+    }
+    nothing_is_lost(&folder, &served.base, &known, 30);
+    served.kill();
+}
+
 #[test]
 #[ignore = "slow: a hundred kills"]
 fn nothing_is_lost_in_a_hundred_kills() {
