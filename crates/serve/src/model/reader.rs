@@ -49,6 +49,22 @@ pub(crate) struct Reader {
     /// See [`Engine`].
     retired: Vec<u32>,
     pub(super) limits: Limits,
+    predictions: Spare<Prediction>,
+    decisions: Spare<Decision>,
+}
+
+/// Buffers with the learner's scratch memory: as many as forecasts were made at once.
+#[derive(Default)]
+struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Spare<T> {
+    fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, used: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(used);
+    }
 }
 
 impl Engine {
@@ -76,6 +92,8 @@ impl Engine {
             play: self.play.clone(),
             retired: self.retired.clone(),
             limits: self.limits.clone(),
+            predictions: Spare::default(),
+            decisions: Spare::default(),
         }
     }
 }
@@ -156,7 +174,7 @@ impl Reader {
         let is_offered = |at: &u32| offered.is_none_or(|offered| offered.binary_search(at).is_ok());
         match &self.learner {
             AnyModel::Full(learner) => {
-                let mut at: Prediction = learner.prediction();
+                let mut at = self.predictions.take().unwrap_or_else(|| learner.prediction());
                 learner.predict(example.features(), &mut at);
                 let forecast = learner.about().forecast;
                 check_forecast(&at, forecast)?;
@@ -165,6 +183,7 @@ impl Reader {
                 }
                 let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
                 let mut forecasted = forecasted(forecast, &at, top, &self.encoder);
+                self.predictions.put(at);
                 if named.is_some() {
                     let mut class = 0u32..;
                     forecasted.p.retain(|_| class.next().is_some_and(|at| is_offered(&at)));
@@ -172,7 +191,7 @@ impl Reader {
                 Ok(forecasted)
             }
             AnyModel::Bandit(learner) => {
-                let mut taken = Decision::default();
+                let mut taken = self.decisions.take().unwrap_or_default();
                 if !learner.decide(example.features(), offered, &mut taken) {
                     learner.predict(example.features(), &mut taken);
                     if named.is_some() {
@@ -182,19 +201,50 @@ impl Reader {
                 check_scores(&taken)?;
                 self.play.mix_in(&mut taken);
                 let p = |at: u32| taken.distribution[at as usize];
-                if let Some(named) = named {
+                let forecasted = if let Some(named) = named {
                     let best = named.iter().find(|(at, _)| *at == taken.greedy);
-                    return Ok(Forecasted {
+                    Forecasted {
                         label: best.map_or(Value::Null, |(_, label)| label.json()),
                         p: named.iter().map(|(at, label)| (label.text.clone(), p(*at))).collect(),
-                    });
-                }
-                let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(at));
-                Ok(Forecasted {
-                    label: self.encoder.labels().json(Label(taken.greedy)),
-                    p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
-                })
+                    }
+                } else {
+                    let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(at));
+                    Forecasted {
+                        label: self.encoder.labels().json(Label(taken.greedy)),
+                        p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
+                    }
+                };
+                self.decisions.put(taken);
+                Ok(forecasted)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::spec::Spec;
+
+    /// The scratch memory of forecasts is made once, and they do not depend on those before.
+    #[test]
+    fn forecasts_have_their_scratch_memory_in_common() {
+        for spec in [json!({"labels": ["a", "b"]}), json!({"feedback": "bandit", "labels": ["a", "b"]})] {
+            let spec: Spec = serde_json::from_value(spec).expect("a spec");
+            let reader = Engine::new(spec, &Limits::default()).expect("a model").reader();
+            let forecast = |asked: Value| {
+                let asked: Decide = serde_json::from_value(asked).expect("a question");
+                reader.predict(&asked).expect("a forecast").p
+            };
+            let all = || forecast(json!({"x": {"v": 1}}));
+            let first = all();
+            assert_eq!(forecast(json!({"x": {"v": 1}, "labels": [{"label": "a"}]})).len(), 1);
+            assert_eq!(all(), first);
+            let (predictions, decisions) = (&reader.predictions.0, &reader.decisions.0);
+            let spare = predictions.lock().expect("whole").len() + decisions.lock().expect("whole").len();
+            assert_eq!(spare, 1);
         }
     }
 }
