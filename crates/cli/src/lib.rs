@@ -28,7 +28,7 @@ mod sweep;
 mod wanted;
 mod watched;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
 use clap::{CommandFactory, Parser};
@@ -42,6 +42,8 @@ use crate::sweep::candidates;
 /// Runs the command line with `args`, the program's name first, and returns its exit code: 0 done, 1 usage, 2
 /// data or I/O, or 128 and the number of the signal that ended it.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let program = args.first().cloned().unwrap_or_else(|| "noregret".into());
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
@@ -52,7 +54,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
             return code;
         }
     };
-    let done = execute(&cli.command);
+    let done = execute(&cli.command, &program);
     interrupt::stop_listening();
     match done {
         Ok(()) => 0,
@@ -75,7 +77,7 @@ pub fn depends_on_seed(args: impl IntoIterator<Item = OsString>) -> bool {
     candidates.iter().any(|candidate| draws(delay, floor, candidate))
 }
 
-fn execute(command: &Command) -> Result<(), Failure> {
+fn execute(command: &Command, program: &OsStr) -> Result<(), Failure> {
     match command {
         Command::Run(args) => cmd::run::run(args),
         Command::Compare(args) => cmd::compare::run(args),
@@ -87,7 +89,7 @@ fn execute(command: &Command) -> Result<(), Failure> {
         Command::Merge(args) => cmd::merge::run(args),
         Command::Generate(args) => cmd::generate::run(args),
         Command::Calibrate(args) => cmd::calibrate::run(args),
-        Command::Demo(args) => cmd::demo::run(args),
+        Command::Demo(args) => cmd::demo::run(args, program),
         Command::Trace(args) => cmd::trace::run(args),
         Command::Reproduce(args) => cmd::reproduce::run(args),
         #[cfg(feature = "fetch")]

@@ -1,5 +1,6 @@
 //! `noregret demo`: two learners on a small generated stream.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -35,8 +36,9 @@ const LEARNERS: [&str; 2] = ["auto", "ogd"];
 
 const WINDOW: usize = 1000;
 
-/// Runs both learners on the same rows, compares them, and writes a plot.
-pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+/// Runs both learners on the same rows, compares them, and writes a plot. `program` is the name by which the
+/// program was called.
+pub(crate) fn run(args: &DemoArgs, program: &OsStr) -> Result<(), Failure> {
     let plot = PlotFile::open("--plot", &args.plot)?;
     let values: Values =
         STREAM.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
@@ -91,7 +93,19 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     plot.write(&chart)?;
     // In a terminal the table follows the last learner's progress.
     note("");
-    print(&results, &args.plot).map_err(Failure::output)
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    print(&results, &args.plot, &command(Path::new(program), &folders)).map_err(Failure::output)
+}
+
+/// What a shell with the search path `folders` takes for the program that was called as `program`: its name
+/// alone if that finds it, and its path before it is installed.
+fn command(program: &Path, folders: &OsStr) -> String {
+    let on_path =
+        program.parent().is_some_and(|folder| std::env::split_paths(folders).any(|of| of == folder));
+    match program.file_name() {
+        Some(name) if on_path => Path::new(name).display().to_string(),
+        _ => program.display().to_string(),
+    }
 }
 
 /// The result of a learner.
@@ -125,7 +139,7 @@ impl Sink for Curve {
     }
 }
 
-fn print(results: &[Run], plot: &Path) -> std::io::Result<()> {
+fn print(results: &[Run], plot: &Path, program: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:<12} {:>12} {:>12} {:>14}", "learner", "error rate", "log-loss", "rows a second")?;
     for run in results {
@@ -139,5 +153,23 @@ fn print(results: &[Run], plot: &Path) -> std::io::Result<()> {
             rates.rounds as f64 / run.seconds
         )?;
     }
-    writeln!(out, "\nThe curves are in {}. Now try your own data: noregret run DATA", plot.display())
+    writeln!(out, "\nThe curves are in {}. Now try your own data: {program} run DATA", plot.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_one_that_the_shell_finds() {
+        let folders = std::env::join_paths(["/usr/bin", "/home/ada/.cargo/bin"]).unwrap();
+        for (called, shown) in [
+            ("target/release/noregret", "target/release/noregret"),
+            ("/home/ada/.cargo/bin/noregret", "noregret"),
+            ("noregret", "noregret"),
+            ("./noregret", "./noregret"),
+        ] {
+            assert_eq!(command(Path::new(called), &folders), shown);
+        }
+    }
 }
