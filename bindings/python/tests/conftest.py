@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +30,28 @@ def stream(rows, features, classes, seed=0):
     logits = 6 * x @ rng.standard_normal((features, classes))
     y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return x, y
+
+
+def signs(count=200, seed=0):
+    """Numbers, and labels that the first column tells."""
+    x = np.random.default_rng(seed).normal(size=(count, 3))
+    return x, np.where(x[:, 0] > 0, "yes", "no")
+
+
+def in_threads(work, count):
+    """Does `work`, which is told the number of its thread, in so many threads at once."""
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def killed(code, *words):
+    """Runs `code`, which ends itself with the exit code 9, in a process of its own."""
+    command = [sys.executable, "-c", code, *map(str, words)]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 9, done.stderr
 
 
 def entries(*feedback):

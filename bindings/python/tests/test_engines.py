@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from conftest import stream
-from test_keyed import alone, keyed_rows, make
+from test_keyed import alone, keyed_rows, make, same_learners
 
 from noregret.cluster import LocalEngine, fit
 from noregret.cluster._fit import split
@@ -55,8 +55,7 @@ def engine_works(engine, folder):
     names, rows, labels = keyed_rows(rows=30)
     keyed = make(folder, actors=2, partitions=2, engine=engine)
     keyed.learn(names, rows, labels)
-    for key, one in alone(names, rows, labels).items():
-        np.testing.assert_array_equal(keyed.get(key).scores(rows), one.scores(rows))
+    same_learners(keyed, alone(names, rows, labels), rows)
     keyed.close()
 
 
@@ -118,8 +117,7 @@ def test_dask_loses_workers_and_nothing_else(tmp_path):
         for at in range(0, 90, 30):
             keyed.learn(names[at : at + 30], rows[at : at + 30], labels[at : at + 30])
             lose()
-        for key, one in alone(names, rows, labels).items():
-            np.testing.assert_array_equal(keyed.get(key).scores(rows), one.scores(rows))
+        same_learners(keyed, alone(names, rows, labels), rows)
         keyed.close()
         (counter,) = engine.actors(Counter, [(3,)])
         assert engine.get(counter.call("count", 2)) == [0, 1]

@@ -2,9 +2,8 @@
 
 import sqlite3
 
-import numpy as np
 import pytest
-from test_keyed import alone, keyed_rows, make
+from test_keyed import alone, keyed_rows, make, same_learners
 
 from noregret.cluster import _store
 
@@ -41,8 +40,7 @@ def test_a_store_on_a_network_has_no_write_ahead_log(monkeypatch, tmp_path):
         assert not list(place.glob("*-wal")) and not list(place.glob("*-shm"))
         for file in place.glob("*.sqlite"):
             assert sqlite3.connect(file).execute("PRAGMA journal_mode").fetchone()[0] != "wal"
-        for key, one in alone(names, x, y).items():
-            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        same_learners(keyed, alone(names, x, y), x)
 
 
 def test_a_store_of_objects_is_refused(monkeypatch, tmp_path):

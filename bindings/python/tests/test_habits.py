@@ -3,22 +3,17 @@
 import copy
 import enum
 import pickle
-import threading
 import warnings
 from decimal import Decimal
 
 import numpy as np
 import pytest
+from conftest import in_threads
+from conftest import signs as rows
 
 from noregret import Bandit, Learner, _tables
 
 pandas = pytest.importorskip("pandas")
-
-
-def rows(count=200, seed=0):
-    """Numbers, and labels that the first column tells."""
-    x = np.random.default_rng(seed).normal(size=(count, 3))
-    return x, np.where(x[:, 0] > 0, "yes", "no")
 
 
 # Labels on offer
@@ -404,11 +399,7 @@ def test_rivers_learners_are_used_from_threads():
             except Exception as why:  # noqa: BLE001, reported below
                 wrong.append(why)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(work, 3)
         assert wrong == []
         assert model._core.rounds == 900
         assert sorted(model._classes.values()) == list(range(12))

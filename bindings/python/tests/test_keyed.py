@@ -24,6 +24,13 @@ def alone(names, x, y):
     return learners
 
 
+def same_learners(keyed, expected, x):
+    """Every key has the learner that is expected, by its rounds and its scores for `x`."""
+    for key, one in expected.items():
+        assert keyed.get(key).rounds == one.rounds
+        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+
+
 def make(folder, **facts):
     return KeyedLearners(folder, "folklore", features=3, labels=["no", "yes"], **facts)
 
@@ -37,9 +44,7 @@ def test_every_key_has_the_learner_of_its_own_rows(tmp_path):
         assert len(learnt.played) == 20 and np.isfinite(learnt.losses).all()
     assert len(keyed) == len(expected)
     assert keyed.counts()["evictions"] > 10
-    for key, one in expected.items():
-        assert keyed.get(key).rounds == one.rounds
-        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    same_learners(keyed, expected, x)
     with pytest.raises(KeyError):
         keyed.get("nobody")
     keyed.close()
@@ -57,8 +62,7 @@ def test_a_store_is_opened_again_with_another_number_of_actors(tmp_path, checkpo
     del keyed  # Nobody says goodbye: what was answered is in the files.
     with make(tmp_path, actors=1, partitions=4) as again:
         again.learn(names[120:], x[120:], y[120:])
-        for key, one in expected.items():
-            np.testing.assert_array_equal(again.get(key).scores(x), one.scores(x))
+        same_learners(again, expected, x)
     with pytest.raises(ValueError, match="learner = 'ogd': the store was made with 'folklore'"):
         KeyedLearners(tmp_path, "ogd", features=3, labels=["no", "yes"], partitions=4)
 
@@ -80,8 +84,7 @@ def test_a_batch_with_a_mistake_leaves_every_learner_as_it_was(tmp_path):
         with pytest.raises(ValueError, match="row 9 .key 'sensor [0-9]'. has 'maybe'; the label is none of the 2 known classes"):
             keyed.learn(names[20:], x[20:], [*y[20:-1], "maybe"])
         keyed.learn(names[20:], x[20:], y[20:])
-        for key, one in alone(names, x, y).items():
-            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        same_learners(keyed, alone(names, x, y), x)
 
 
 def test_a_batch_is_learnt_whole_or_not_at_all(tmp_path):
@@ -225,8 +228,7 @@ def test_bandits_by_key(tmp_path):
         assert keyed.feedback(names[:1], ["99"], [True]) == [False]
         with pytest.raises(TypeError, match="neither True nor False"):
             keyed.feedback(names[:1], ["0"], [0.7])
-        for key, one in expected.items():
-            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        same_learners(keyed, expected, x)
 
 
 def test_keys_are_spread_the_same_way_everywhere():
@@ -295,8 +297,7 @@ def test_learners_in_memory_are_bounded(tmp_path, limit):
         keyed.checkpoint()
         assert keyed.counts()["in_memory"] < 12
     with make(tmp_path, actors=2, partitions=4) as again:
-        for key, one in expected.items():
-            np.testing.assert_array_equal(again.get(key).scores(x), one.scores(x))
+        same_learners(again, expected, x)
     with pytest.raises(ValueError, match="in_memory_mib = 0: must be above 0"):
         make(tmp_path / "other", in_memory_mib=0)
 
@@ -319,8 +320,6 @@ def test_a_batch_that_fails_leaves_what_was_put_away(tmp_path, monkeypatch):
         with pytest.raises(OSError, match="disk is full"):
             keyed.learn(names[50:], x[50:], y[50:], batch=2)
         monkeypatch.undo()
-        for key, one in alone(names[:50], x[:50], y[:50]).items():
-            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        same_learners(keyed, alone(names[:50], x[:50], y[:50]), x)
         keyed.learn(names[50:], x[50:], y[50:], batch=2)
-        for key, one in alone(names, x, y).items():
-            np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+        same_learners(keyed, alone(names, x, y), x)

@@ -1,13 +1,11 @@
 """Late labels of keyed learners: a row waits in the store under its id, and is learnt once, when its label comes."""
 
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from test_keyed import keyed_rows, make
+from conftest import killed
+from test_keyed import keyed_rows, make, same_learners
 
 from noregret import Learner
 from noregret.cluster import KeyedLearners
@@ -37,9 +35,7 @@ def holds(keyed, places, before=()):
         one = expected.setdefault(NAMES[at], Learner("folklore", features=3, labels=["no", "yes"]))
         one.learn_one(X[at], Y[at])
     assert len(keyed) == len(expected)
-    for key, one in expected.items():
-        assert keyed.get(key).rounds == one.rounds
-        np.testing.assert_array_equal(keyed.get(key).scores(X), one.scores(X))
+    same_learners(keyed, expected, X)
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -177,10 +173,7 @@ setattr(Partitions, method, dies)
 @pytest.mark.parametrize("number", [2, 0])
 @pytest.mark.parametrize("method", ["ask", "label"])
 def test_a_program_that_is_killed_in_the_middle_repeats_its_call(tmp_path, method, number):
-    here = os.path.dirname(__file__)
-    command = [sys.executable, "-c", KILLED, method, str(tmp_path), str(number)]
-    killed = subprocess.run(command, cwd=here, capture_output=True, text=True, timeout=300)
-    assert killed.returncode == 9, killed.stderr
+    killed(KILLED, method, tmp_path, number)
     with make(tmp_path, actors=3, partitions=4) as keyed:
         counts = keyed.counts()
         assert 0 < counts["waiting"] < 60

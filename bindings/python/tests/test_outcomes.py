@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import stream
-from test_keyed import alone, make
+from conftest import killed, stream
+from test_keyed import alone, make, same_learners
 
 from noregret.cluster import KeyedBandits
 from noregret.cluster._store import partition_of
@@ -64,9 +64,7 @@ def holds(keyed, batches):
     keys, x, y = (sum((list(batch[at]) for batch in batches), []) for at in range(3))
     expected = alone(keys, x, y)
     assert len(keyed) == len(expected)
-    for key, one in expected.items():
-        assert keyed.get(key).rounds == one.rounds
-        np.testing.assert_array_equal(keyed.get(key).scores(X), one.scores(X))
+    same_learners(keyed, expected, X)
 
 
 @pytest.mark.parametrize("actors", [1, 3])
@@ -184,9 +182,7 @@ t.send(keyed, (t.A, 2))
 
 
 def test_a_batch_that_a_crash_has_halved_is_completed_under_its_number(tmp_path):
-    here = os.path.dirname(__file__)
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=here, capture_output=True, text=True, timeout=300)
-    assert killed.returncode == 9, killed.stderr
+    killed(KILLED, tmp_path)
     for refused in ((B, 2), (C, 2), (with_row(2, "no" if A[2][13] == "yes" else "yes"), 2)):
         with make(tmp_path, actors=1, partitions=PARTITIONS) as keyed, pytest.raises(ValueError, match=OTHER):
             send(keyed, refused)
@@ -198,9 +194,7 @@ def test_a_batch_that_a_crash_has_halved_is_completed_under_its_number(tmp_path)
 
 
 def test_a_batch_that_a_crash_has_halved_without_a_number_is_learnt_twice_in_part(tmp_path):
-    here, unnumbered = os.path.dirname(__file__), KILLED.replace("(t.A, 2)", "(t.A, None)")
-    killed = subprocess.run([sys.executable, "-c", unnumbered, str(tmp_path)], cwd=here, capture_output=True, text=True, timeout=300)
-    assert killed.returncode == 9, killed.stderr
+    killed(KILLED.replace("(t.A, 2)", "(t.A, None)"), tmp_path)
     with make(tmp_path, actors=3, partitions=PARTITIONS) as keyed:
         before = rounds(keyed)
         assert 20 < before < 40

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import stream
 from program import program
+from test_keyed import alone, same_learners
 
 os.environ.setdefault("RAY_worker_niceness", "0")
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'noregret[ray]'")
@@ -186,12 +187,7 @@ def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
             lose(cluster, second)
         part = slice(at, at + 50)
         assert len(keyed.learn(names[part], x[part], labels[part]).played) == 50
-    alone = {}
-    for key, row, label in zip(names, x, labels, strict=True):
-        alone.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"])).learn_one(row, label)
-    for key, one in alone.items():
-        assert keyed.get(key).rounds == one.rounds
-        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    same_learners(keyed, alone(names, x, labels), x)
     keyed.close()
 
 
@@ -208,12 +204,7 @@ def test_late_labels_are_learnt_once_when_actors_are_killed(cluster, tmp_path):
         assert None not in keyed.label(names[due], ids[due], labels[due]).played
         timer.join()
     assert keyed.counts()["waiting"] == 0
-    alone = {}
-    for key, row, label in zip(names, x, labels, strict=True):
-        alone.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"])).learn_one(row, label)
-    for key, one in alone.items():
-        assert keyed.get(key).rounds == one.rounds
-        np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+    same_learners(keyed, alone(names, x, labels), x)
     keyed.close()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import BINARY, ROOT, needs_the_command_line, stream
 from program import program
-from test_keyed import alone, keyed_rows, make
+from test_keyed import alone, keyed_rows, make, same_learners
 
 from noregret import Learner
 
@@ -249,8 +249,7 @@ def test_spark_gives_a_batch_twice(tmp_path, monkeypatch):
             assert batches == [{"batch": 2, "source": "spark"}]
             write(40)
             run()
-            for key, one in alone(names, x, labels).items():
-                np.testing.assert_array_equal(keyed.get(key).scores(x), one.scores(x))
+            same_learners(keyed, alone(names, x, labels), x)
     finally:
         session.stop()
 

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import stream
+from conftest import in_threads, stream
 
 from noregret import Learner
 from noregret.sklearn import AutoClassifier
@@ -32,11 +32,7 @@ def test_predictions_are_the_same_from_many_threads():
     def rows(at):
         found[at] = np.array([learner.predict_proba(row) for row in x])
 
-    threads = [threading.Thread(target=rows, args=(at,)) for at in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(rows, 4)
     for each in found:
         np.testing.assert_array_equal(each, expected)
 
@@ -45,16 +41,12 @@ def test_no_round_is_lost():
     x, y = stream(200, 5, 3)
     learner = Learner("ogd", features=5, classes=3, radius=1.0)
 
-    def learn():
+    def learn(_):
         for row, label in zip(x, y, strict=True):
             learner.learn_one(row, label)
             learner.predict_proba(row)
 
-    threads = [threading.Thread(target=learn) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(learn, 4)
     assert learner.rounds == 800
 
 

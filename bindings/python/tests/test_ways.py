@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
+from conftest import signs as rows
 from program import program
 
 from noregret import Bandit, Learner
 
 pandas = pytest.importorskip("pandas")
-
-
-def rows(count=200, seed=0):
-    """Numbers, and labels that the first column tells."""
-    x = np.random.default_rng(seed).normal(size=(count, 3))
-    return x, np.where(x[:, 0] > 0, "yes", "no")
 
 
 @pytest.mark.parametrize("columns", [[3, 1, 2], [1, 2, 3], [2, 0, 1]])

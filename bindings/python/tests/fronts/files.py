@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from program import program
-from .situations import STANDARD, Costly, Logged, Offered, Played, Rows, Situation
+from .situations import STANDARD, Costly, Logged, Offered, Rows, Situation
 from .table import ABSENT, Front, Inapplicable, Outcome
 
 LEARNER, BANDIT = "folklore", "squarecb"

@@ -3,7 +3,6 @@
 import contextlib
 import datetime
 import json
-import math
 import re
 import subprocess
 import sys
