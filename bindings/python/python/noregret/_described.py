@@ -23,11 +23,6 @@ class Described(Labelled):
     # Properties
 
     @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return str(self._asked["facts"]["name"]) if self._held is None else self._held.name
-
-    @property
     def roles(self) -> dict[str, str]:
         """The roles of the table's columns, by name: `numeric`, `categorical`, `text`, `time`, `drop` or `label`. Empty
         for a learner of arrays."""
@@ -63,11 +58,6 @@ class Described(Labelled):
     def intercept(self) -> bool:
         """Whether a feature that is always 1 is added."""
         return self._core.intercept
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the features in order: numeric columns, and features of other columns, such as `colour=red`."""
-        return self._core.columns
 
     @property
     def weights(self) -> dict[str, float]:

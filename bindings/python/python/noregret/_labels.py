@@ -18,15 +18,13 @@ from ._run import as_array
 class Labelled(Promising):
     """Given labels, targets, and importance weights of labels."""
 
-    __slots__ = ("_asked", "_grows", "_outputs", "_values")
+    __slots__ = ("_grows", "_outputs", "_values")
     _values: dict[str, Any] | None
     """The given labels, by their text. None if only their text is known, as in a model file."""
     _grows: bool
     """Whether new labels are added."""
     _outputs: Any
     """The value of `predict` for each class, made at first use."""
-    _asked: dict[str, Any]
-    """The arguments, until the learner is made."""
 
     def _labels_out(self) -> Any:
         """The returned value for each class; None if it is the index."""

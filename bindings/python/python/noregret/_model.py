@@ -18,7 +18,7 @@ _M = TypeVar("_M", bound="Model[Any]")
 class Model(Generic[_C]):
     """A learner of the compiled part."""
 
-    __slots__ = ("_frame", "_held", "_index")
+    __slots__ = ("_asked", "_frame", "_held", "_index")
     _compiled: type[_C]
     _registered: ClassVar[str | None] = None
     """The name in the registry of a class of its own."""
@@ -26,6 +26,8 @@ class Model(Generic[_C]):
     """None until the first rows determine the learner."""
     _index: dict[str, int] | None
     """Classes by name, made at first use."""
+    _asked: dict[str, Any]
+    """The arguments, until the first rows determine the learner."""
     _frame: list[str] | None
     """The names of the columns of the first table whose columns count by their places."""
 
@@ -40,7 +42,7 @@ class Model(Generic[_C]):
     @property
     def name(self) -> str:
         """The name in the registry."""
-        return self._core.name
+        return str(self._asked["facts"]["name"]) if self._held is None else self._held.name
 
     @property
     def classes(self) -> int:
@@ -66,6 +68,11 @@ class Model(Generic[_C]):
     def labels(self) -> list[str]:
         """Names of the classes in order; empty for a real-valued target."""
         return self._core.labels
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the features in order: numeric columns, and features of other columns, such as `colour=red`."""
+        return self._core.columns
 
     def _names(self) -> dict[str, int]:
         if self._index is None:

@@ -23,26 +23,14 @@ ROOM = 64
 class Rounds(Model[_core.Bandit]):
     """Rows and labels of a bandit."""
 
-    __slots__ = ("_asked", "_given")
+    __slots__ = ("_given",)
     _given: dict[str, Any]
     """The labels as they were given, by their text; empty where only their text is known."""
-    _asked: dict[str, Any]
-    """The arguments, until the bandit is made by its first rows."""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return str(self._asked["facts"]["name"]) if self._held is None else self._held.name
 
     @property
     def roles(self) -> dict[str, str]:
         """The roles of the table's columns, by name; empty for rows of numbers and for features by name."""
         return dict(self._core.roles)
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the features in order: numeric columns, and features of other columns, such as `colour=red`."""
-        return self._core.columns
 
     # Making
 
