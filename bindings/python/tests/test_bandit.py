@@ -85,6 +85,8 @@ def test_a_prior_is_where_forecasts_begin(tmp_path):
     assert again.params["prior"] == 0.01 and again.params["prior_rounds"] == 300
     assert again.decide([0.3]) == ads.decide([0.3])
     assert bandits.Confidit(features=1, classes=2, prior=0.01).params["prior"] == 0.01
+    articles = Bandit("offers", prior=0.01)
+    assert articles.params["prior"] == 0.01 and articles.params["prior_rounds"] == 50
     with pytest.raises(ValueError, match="must be left out with oracle = aioli, .* oracle = pooled begins at any rate"):
         bandits.Squarecb(features=1, classes=2, prior=0.01)
     with pytest.raises(ValueError, match="prior = 0.01: must be left out where the label is revealed"):

@@ -141,13 +141,13 @@ class Offers(Bandit):
     def __init__(
         self, *, features: int | None = None, classes: int | None = None, width: int | None = None,
         oracle: str | None = None, schedule: Literal["learnt", "certificate"] | None = None,
-        radius: float | None = None, horizon: int | None = None, seed: int = 0, scale: str | None = None,
-        intercept: bool | None = None, sparse: bool = False, labels: Sequence[Any] | None = None,
-        text: Sequence[str] = (), categorical: Sequence[str] = (), numeric: Sequence[str] = (),
-        time: Sequence[str] = (), drop: Sequence[str] = (), missing: Sequence[Any] = (),
-        not_missing: Sequence[Any] = (), memory: int = 8192, most_waiting: int = 1000000,
-        exploration_floor: float = 0.0, costs: tuple[float, float] | str | None = None,
-        **nested: float | int | str | bool | None,
+        prior: float | None = None, prior_rounds: float | None = None, radius: float | None = None,
+        horizon: int | None = None, seed: int = 0, scale: str | None = None, intercept: bool | None = None,
+        sparse: bool = False, labels: Sequence[Any] | None = None, text: Sequence[str] = (),
+        categorical: Sequence[str] = (), numeric: Sequence[str] = (), time: Sequence[str] = (),
+        drop: Sequence[str] = (), missing: Sequence[Any] = (), not_missing: Sequence[Any] = (),
+        memory: int = 8192, most_waiting: int = 1000000, exploration_floor: float = 0.0,
+        costs: tuple[float, float] | str | None = None, **nested: float | int | str | bool | None,
     ) -> None: ...
 class Pnewtron(Bandit):
     def __init__(

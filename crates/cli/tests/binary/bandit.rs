@@ -64,6 +64,9 @@ fn a_prior_is_part_of_the_model() {
         let went_on = folder.summary("a.svm --skip 60 --limit 10 --load m");
         assert_eq!(went_on["resolved_parameters"]["prior"].as_f64(), Some(0.02), "{settings}");
     }
+    folder.write("o.vw", "shared |C a\n1:1 'x |A b\n2:0 'y |A c\n\n".repeat(20));
+    let resolved = &folder.summary("o.vw --feedback bandit --set prior=0.02")["resolved_parameters"];
+    assert_eq!((resolved["prior"].as_f64(), resolved["prior_rounds"].as_f64()), (Some(0.02), Some(50.0)));
     for (arguments, sentence) in [
         ("--set prior=0.02", "prior = 0.02: must be left out where the label is revealed"),
         (

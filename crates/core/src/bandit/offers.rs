@@ -27,7 +27,9 @@
 //! $$ \hat f_a = m(\phi(x, a)), \qquad \text{the label is drawn by inverse gaps at several scales} \tag{1} $$
 //!
 //! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its
-//! regret does not depend on the number of labels.
+//! regret does not depend on the number of labels. A second forecaster joins the default model, a logistic one
+//! with a posterior for every column (`posterior.rs`): columns that were seen in few rounds, as those of new
+//! labels, count less and learn faster. It begins at the rate of rewards so far, or at `prior`.
 //!
 //! With `schedule = certificate` the label is drawn as in [SquareCB](super::squarecb), whose exploration
 //! scale $\gamma_t$ follows from the model's certificate $C_t$, a bound on its regret:
@@ -58,6 +60,8 @@
 //! times $w$, whatever the number of labels; with `conditional-logit` $w^2$ numbers, and a label takes $4w^2$
 //! flops.
 
+mod block;
+mod posterior;
 mod row;
 
 use std::fmt;
@@ -69,10 +73,11 @@ use crate::experts::auto::Auto;
 use crate::guarantee::{Guarantee, MISS, is_beyond, were};
 use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::logistic::sigmoid;
+use crate::param::prior::Prior;
 use crate::param::{ParamError, ParamValue as _, Values};
 use crate::prediction::{Decision, Prediction, Reward};
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{Shapes, State, Tensor};
 use crate::{param_words, params};
 
 use super::auto::members_of_one;
@@ -82,6 +87,8 @@ use super::oracle::{
 };
 use super::scales::Scales;
 use super::squarecb::SquareRule;
+use block::Block;
+use posterior::Posterior;
 pub use row::{Offer, OfferRow, OfferedLabel, key};
 
 param_words! {
@@ -108,6 +115,11 @@ params! {
         /// squarecb, by the oracle's own bound on its regret, which gives a bound on what is lost beside the
         /// best policy.
         schedule: Exploring = "learnt",
+        /// With oracle = auto, the mean reward that is expected before the first round, above 0 and below 1:
+        /// the forecasts of all labels begin near it.
+        prior: f64 = "the rate of rewards so far alone",
+        /// As of how many rounds the prior counts, > 0.
+        prior_rounds: f64 = "50",
     }
 }
 
@@ -157,7 +169,8 @@ impl OffersParams {
         let width = problem.width(self.width).max(1);
         let found = self.entry().and_then(|entry| {
             let (two, values) = self.of_oracle(entry, problem, width);
-            numbers(entry, &values, &two)
+            let posterior = if is_auto(entry) { Posterior::numbers(width) } else { 0 };
+            Ok(numbers(entry, &values, &two)?.saturating_add(posterior))
         });
         found.unwrap_or(width)
     }
@@ -188,44 +201,11 @@ pub struct Offers {
     /// Number of rounds that were learnt with a block beyond it.
     beyond_radius: u64,
     exploration: Exploration,
+    /// Beside `auto`; models of earlier programs go on without it.
+    posterior: Option<Posterior>,
     rounds: u64,
     at: Prediction,
     block: Block,
-}
-
-/// The block of a position, as a row.
-#[derive(Clone, Default)]
-struct Block {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Block {
-    /// The `width` columns of `position`, with `before` columns of zeros before them.
-    fn of<'a>(&'a mut self, x: Features<'a>, position: usize, width: usize, before: usize) -> Features<'a> {
-        let (from, to) = (position * width, (position + 1) * width);
-        match x {
-            Features::Dense(values) if to <= values.len() && before == 0 => {
-                Features::Dense(&values[from..to])
-            }
-            Features::Dense(values) => {
-                let end = to.min(values.len());
-                self.values.clear();
-                self.values.resize(before, 0.0);
-                self.values.extend_from_slice(&values[from.min(end)..end]);
-                self.values.resize(before + width, 0.0);
-                Features::Dense(&self.values)
-            }
-            Features::Sparse { indices, values } => {
-                let at = |column: usize| indices.partition_point(|index| (*index as usize) < column);
-                let span = at(from)..at(to);
-                let own = indices[span.clone()].iter().map(|index| index - from as u32 + before as u32);
-                self.indices.clear();
-                self.indices.extend(own);
-                Features::Sparse { indices: &self.indices, values: &values[span] }
-            }
-        }
-    }
 }
 
 impl fmt::Debug for Offers {
@@ -298,6 +278,13 @@ impl Algorithm for Offers {
             }
             Exploring::Certificate => Exploration::Certificate { gamma: 0.0, rule: SquareRule::default() },
         };
+        let prior = Prior::of(params.prior, params.prior_rounds)?;
+        let posterior = is_auto(entry).then(|| Posterior::new(width, prior));
+        if posterior.is_none() {
+            let why =
+                format!("with oracle = {}, which begins at 1/2; auto begins at any rate", entry.about.name);
+            Prior::refuse(params.prior, params.prior_rounds, &why)?;
+        }
         let radius = model.values().get("radius").and_then(f64::from_value);
         // Of rows of blocks within it.
         let whole = radius.map(|radius| radius * (problem.classes as f64).sqrt());
@@ -308,6 +295,7 @@ impl Algorithm for Offers {
             radius,
             beyond_radius: 0,
             exploration,
+            posterior,
             rounds: 0,
             at: Prediction::default(),
             block: Block::default(),
@@ -330,10 +318,13 @@ impl Algorithm for Offers {
         if self.before > 0 {
             oracle_values.remove("width");
         }
+        let prior = self.posterior.as_ref().and_then(Posterior::prior);
         OffersParams {
             width: Some(self.width as u64),
             oracle: Some(self.model.about().name.to_owned()),
             schedule: Some(schedule),
+            prior: prior.map(|prior| prior.rate),
+            prior_rounds: prior.map(|prior| prior.rounds),
             oracle_values,
             learners: given.learners,
         }
@@ -369,8 +360,10 @@ impl BanditLearner for Offers {
                 *score = 0.0;
                 continue;
             }
-            self.model.predict(block.of(x, position, self.width, self.before), &mut at);
-            *score = at.scores[1] - at.scores[0]; // eq. (1)
+            let phi = block.of(x, position, self.width, self.before);
+            self.model.predict(phi, &mut at);
+            let odds = at.scores[1] - at.scores[0]; // eq. (1)
+            *score = self.posterior.as_ref().map_or(odds, |posterior| posterior.joined(phi, odds));
         }
         out.work.0.members.push(at);
         (out.work.0.indices, out.work.0.scratch) = (block.indices, block.values);
@@ -411,6 +404,9 @@ impl BanditLearner for Offers {
         let beyond = self.radius.is_some_and(|radius| is_beyond(phi.norm_squared(), radius));
         self.beyond_radius += u64::from(beyond);
         self.model.predict(phi, &mut self.at);
+        if let Some(posterior) = &mut self.posterior {
+            posterior.learn(phi, reward.value(), self.at.scores[1] - self.at.scores[0]);
+        }
         if reward.is_verdict() {
             self.model.update(phi, Target::class(usize::from(reward.is_right())), &self.at);
         } else {
@@ -460,8 +456,22 @@ impl State for Offers {
                 tensors.push(Tensor::count("beyond_radius", &mut self.beyond_radius));
             }
         }
+        if let Some(posterior) = &mut self.posterior {
+            tensors.extend(posterior.tensors().into_iter().map(|tensor| tensor.within("posterior")));
+        }
         tensors.push(Tensor::count("rounds", &mut self.rounds));
         tensors
+    }
+
+    fn is_newer(&self, tensor: &str) -> bool {
+        tensor.strip_prefix("model/").is_some_and(|tensor| self.model.is_newer(tensor))
+    }
+
+    fn expect(&mut self, shape: Shapes<'_>) {
+        if shape("posterior/weights").is_none() {
+            self.posterior = None;
+        }
+        self.model.expect(&|name| shape(&format!("model/{name}")));
     }
 
     fn restored(&mut self) -> bool {
@@ -469,13 +479,15 @@ impl State for Offers {
             Exploration::Learnt(scales) => scales.is_consistent(),
             Exploration::Certificate { gamma, .. } => *gamma >= 0.0,
         };
-        self.model.restored() && consistent
+        let sound = self.posterior.as_ref().is_none_or(Posterior::is_consistent);
+        self.model.restored() && consistent && sound
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Archive;
     use crate::registry::LEARNERS;
     use crate::rng::{Rng, Uniforms};
     use crate::testing::{assert_close, values};
@@ -518,6 +530,29 @@ mod tests {
         assert!(late > 500.0 + 0.7 * (best - 500.0), "{late} of {best}");
     }
 
+    /// Forecasts begin near the prior; what is saved and loaded goes on with the same bits.
+    #[test]
+    fn a_prior_is_where_forecasts_begin() {
+        let params = OffersParams { prior: Some(0.01), ..OffersParams::default() };
+        let mut learner = Offers::new(params, Problem::new(2, 6), 0).expect("valid");
+        let x = Features::Dense(&[1.0, 0.5, 0.0, 1.0, 0.0, 2.0]);
+        let (mut one, mut other) = (Decision::default(), Decision::default());
+        learner.predict(x, &mut one);
+        let rate = sigmoid(one.scores[1]);
+        assert!((0.01..0.014).contains(&rate), "{rate}");
+        for round in 0..40 {
+            learner.predict(x, &mut one);
+            one.draw(f64::from(round % 5) / 5.0);
+            learner.learn(x, &one, if round == 20 { Reward::RIGHT } else { Reward::WRONG });
+        }
+        let again = Archive::of_bandit(&mut learner).bandit_model().expect("whole");
+        let said = ["prior", "prior_rounds"].map(|name| again.values()[name].to_string());
+        assert_eq!(said, ["0.01", "50"]);
+        learner.predict(x, &mut one);
+        again.predict(x, &mut other);
+        assert_eq!((&one.scores, &one.distribution), (&other.scores, &other.distribution));
+    }
+
     /// Two labels with a column each, the oracle `conditional-logit` with B = R = 1, λ = 2 and γ = ¼: the
     /// certificate is 2 before the first round, so that γ_1 = 4 √(1/2). Label 0 has the column 1, N = ½, and
     /// its score z + ¼ σ(z) = ⅛ is 0; label 1 has 0. Label 0 is played and right: G = -½, A = 2 + ¼ · ¼ =
@@ -556,17 +591,5 @@ mod tests {
             bound(&learner).unwrap_err(),
             "1 label was played with columns beyond the oracle's radius 1.0000".into()
         );
-    }
-
-    #[test]
-    fn blocks_are_rows_of_their_own() {
-        let sparse = Features::Sparse { indices: &[0, 3, 4], values: &[1.0, 2.0, 3.0] };
-        let mut block = Block::default();
-        assert_eq!(block.of(sparse, 1, 2, 0), Features::Sparse { indices: &[1], values: &[2.0] });
-        assert_eq!(block.of(sparse, 2, 2, 0), Features::Sparse { indices: &[0], values: &[3.0] });
-        assert_eq!(block.of(Features::Dense(&[1.0, 2.0, 3.0]), 1, 2, 0), Features::Dense(&[3.0, 0.0]));
-        assert_eq!(block.of(sparse, 2, 2, 2), Features::Sparse { indices: &[2], values: &[3.0] });
-        let shifted = block.of(Features::Dense(&[1.0, 2.0, 3.0]), 0, 2, 2);
-        assert_eq!(shifted, Features::Dense(&[0.0, 0.0, 1.0, 2.0]));
     }
 }
