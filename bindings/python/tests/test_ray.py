@@ -293,6 +293,14 @@ def test_actors_without_a_place_say_so(cluster):
     engine.stop(two)
 
 
+def test_tasks_without_a_machine_say_so(cluster):
+    engine = RayEngine(cores=1.5, patience=1)
+    with pytest.raises(RuntimeError, match="a task reserves 1.5 cores, and the largest machine of the cluster has 1; ask for fewer cores"):
+        engine.map(np.full, [(2, 1.0), (2, 2.0)])
+    fitting = RayEngine(cores=1, patience=1)
+    assert [fitting.get(one).tolist() for one in fitting.map(np.full, [(2, 1.0), (2, 2.0)])] == [[1, 1], [2, 2]]
+
+
 def answered(app, path, body, root=""):
     """The status and the answer of an application to a request."""
     import asyncio

@@ -78,6 +78,39 @@ def test_a_run_that_fails_is_reported_beside_the_others():
         sweep((x, y), "ogdd")
     with pytest.raises(ValueError, match="ogd is not among the learners"):
         sweep((x, y), "ons", {"ogd.rate": [1]})
+    with pytest.raises(ValueError, match="parameters: odg.rate: odg is not among the learners, ogd$"):
+        sweep((x, y), "ogd", {"odg.rate": [1]})
+
+
+def test_several_files_are_learnt_as_one(tmp_path):
+    x, y = stream(60, 3, 3)
+    lines = [f"{a},{b},{c},{label}\n" for (a, b, c), label in zip(x.tolist(), y.tolist(), strict=True)]
+    files = {"all.csv": lines, "a.csv": lines[:20], "b.csv": lines[20:]}
+    for name, rows in files.items():
+        # The last line of a file may lack its end.
+        (tmp_path / name).write_text("a,b,c,y\n" + "".join(rows).rstrip("\n"))
+    parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
+
+    def rate(data):
+        (run,) = sweep(data, "ogd", engine=ENGINE).runs
+        return run["rounds"], run["log_loss"]
+
+    assert rate(parts) == rate(tmp_path / "all.csv") and rate(parts)[0] == 60
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    for path in parts:
+        pandas.read_csv(path).to_parquet(path.with_suffix(".parquet"))
+    assert rate([path.with_suffix(".parquet") for path in parts])[0] == 60
+    (tmp_path / "c.csv").write_text("b,a,c,y\n" + lines[0])
+    refused = [
+        ([parts[0], tmp_path / "c.csv"], ValueError, "c.csv: its first line is not that of .*a.csv; the same header was needed"),
+        ([parts[0], tmp_path / "b.parquet"], ValueError, "end in .csv, .parquet; files of one format were needed"),
+        ([tmp_path / "a.csv.gz"], ValueError, "files that end in .gz cannot be joined"),
+        ({"a": [1], "y": [0]}, TypeError, "data is a dict; a path, a list of paths, "),
+    ]
+    for data, kind, said in refused:
+        with pytest.raises(kind, match=said):
+            sweep(data, "ogd", engine=ENGINE)
 
 
 def test_a_sweep_leaves_nothing_behind(tmp_path, monkeypatch):

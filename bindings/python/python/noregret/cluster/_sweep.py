@@ -87,8 +87,8 @@ def sweep(
     Parameters
     ----------
     data
-        A file that the command line reads, a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table
-        with both; columns may be numbers, texts, categories, times and booleans, as in the command line. The engine keeps one
+        A file that the command line reads, or a list of files of one format, whose rows follow one another; a pair `(x, y)` of
+        rows (an array or a table) and labels, or a pandas or Arrow table with both; columns may be numbers, texts, categories, times and booleans, as in the command line. The engine keeps one
         copy per machine.
     learners
         A name of the registry, or several.
@@ -110,7 +110,9 @@ def sweep(
     Raises
     ------
     ValueError
-        For an unknown learner, a parameter that a learner does not have, and a value outside its range.
+        For an unknown learner, and a value outside a parameter's range.
+    TypeError
+        For a parameter that a learner does not have, and data of another type.
     """
     from ._engine import LocalEngine
 
@@ -149,9 +151,9 @@ def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Ite
     axes: list[tuple[str | None, str, list[Any]]] = []
     for key, given in parameters.items():
         head, _, tail = key.partition(".")
-        owner, name = (head, tail) if tail and head in KINDS else (None, key)
+        owner, name = (head, tail) if tail else (None, key)
         if owner is not None and owner not in learners:
-            raise ValueError(f"parameters: {key}: {owner} is not among the learners")
+            raise ValueError(f"parameters: {key}: {owner} is not among the learners, {', '.join(learners)}")
         values = list(given) if isinstance(given, list | tuple | range | np.ndarray) else [given]
         if not values:
             raise ValueError(f"parameters: {key} has no values; at least one was needed")
@@ -169,6 +171,8 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.name, np.fromfile(path, dtype=np.uint8)
+    if isinstance(data, list) and data and all(isinstance(path, str | os.PathLike) for path in data):
+        return _joined([Path(path) for path in data])
     if isinstance(data, tuple) and len(data) == 2:
         _tables.check_index(data[0], y=data[1])
         data = _tables.sparse(_tables.whole(data[0]), dense=True), _targets.labels(data[1])
@@ -196,10 +200,38 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
 
     if hasattr(data, "to_arrow"):
         data = data.to_arrow()
+    if not (isinstance(data, pa.Table) or hasattr(data, "iloc")):
+        raise TypeError(f"data is a {type(data).__name__}; a path, a list of paths, a pair (x, y), or a pandas or Arrow table was needed")
     table = data if isinstance(data, pa.Table) else pa.Table.from_pandas(data, preserve_index=False)
     buffer = io.BytesIO()
     pq.write_table(table, buffer)
     return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+
+
+def _joined(paths: Sequence[Path]) -> tuple[str, np.ndarray[Any, Any]]:
+    """The rows of several files as those of one: of CSV all have the header of the first."""
+    kinds = {path.suffix.lower() for path in paths}
+    if len(kinds) > 1:
+        raise ValueError(f"data: {paths[0]} and others end in {', '.join(sorted(kinds))}; files of one format were needed")
+    kind = kinds.pop()
+    if kind in (".gz", ".zst", ".arff"):
+        raise ValueError(f"data: {paths[0]}: files that end in {kind} cannot be joined; CSV, lines or Parquet were needed")
+    if kind in (".parquet", ".pq"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        buffer = io.BytesIO()
+        pq.write_table(pa.concat_tables([pq.read_table(path) for path in paths]), buffer)
+        return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+    texts = [path.read_bytes() for path in paths]
+    texts = [text if text.endswith(b"\n") else text + b"\n" for text in texts if text]
+    if kind in (".csv", ".tsv"):
+        header = texts[0].partition(b"\n")[0].strip() if texts else b""
+        for path, text in zip(paths, texts, strict=True):
+            if text.partition(b"\n")[0].strip() != header:
+                raise ValueError(f"data: {path}: its first line is not that of {paths[0]}; the same header was needed")
+        texts = texts[:1] + [text.partition(b"\n")[2] for text in texts[1:]]
+    return paths[0].name, np.frombuffer(b"".join(texts), dtype=np.uint8)
 
 
 def _is_table(data: tuple[Any, Any]) -> bool:

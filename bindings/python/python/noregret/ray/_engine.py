@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,22 +21,43 @@ class RayEngine(Engine):
     cores
         Number of cores reserved by a task or an actor.
     patience
-        Seconds in which every actor must find a free place. Ray itself would wait for ever.
+        Seconds in which every actor must find a free place, and tasks a machine that is large enough. Ray itself would wait for
+        ever.
     """
 
     def __init__(self, cores: float = 1.0, patience: float = 120.0) -> None:
         if not ray.is_initialized():
             ray.init(logging_level=logging.WARNING)
         self._cores, self._patience = cores, patience
+        self._fits = False
 
     def broadcast(self, value: Any) -> Handle:
         """See `Engine.broadcast`. Arrays are read from the object store without a copy."""
         return ray.put(value)
 
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], outputs: int = 1) -> list[Any]:
-        """See `Engine.map`. Tasks of a lost machine are run again."""
+        """See `Engine.map`. Tasks of a lost machine are run again.
+
+        Raises RuntimeError if no machine is large enough for a task, and none comes in time.
+        """
         remote = ray.remote(num_cpus=self._cores, max_retries=-1, num_returns=outputs)(function)
-        return [remote.remote(*call) for call in calls]
+        handles = [remote.remote(*call) for call in calls]
+        if calls and not self._fits:
+            self._check_place(handles if outputs == 1 else [several[0] for several in handles])
+        return handles
+
+    def _check_place(self, tasks: Sequence[Handle]) -> None:
+        """Waits for a machine with as many cores as a task reserves; a cluster that grows by demand may add one."""
+        until = time.monotonic() + self._patience
+        while (largest := _largest_machine()) < self._cores:
+            if time.monotonic() > until:
+                for task in tasks:
+                    ray.cancel(task)
+                raise RuntimeError(
+                    f"a task reserves {self._cores:g} cores, and the largest machine of the cluster has {largest:g}; ask for fewer cores"
+                )
+            time.sleep(min(1.0, self._patience / 10))
+        self._fits = True
 
     def actors(self, kind: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Actor]:
         """See `Engine.actors`. A failed actor is restarted, and its unanswered calls are repeated.
@@ -79,6 +101,12 @@ class RayEngine(Engine):
                 yield places[done[0]], self.get(done[0])
             except Exception as error:
                 yield places[done[0]], error
+
+
+def _largest_machine() -> float:
+    """The cores of the machine that has most."""
+    nodes = ray.nodes()  # type: ignore[no-untyped-call, unused-ignore]
+    return max((float(node["Resources"].get("CPU", 0.0)) for node in nodes if node["Alive"]), default=0.0)
 
 
 class _RayActor:
