@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use crate::api::problem::answer;
 use crate::hub::Hub;
+use crate::locks::Unpoisoned;
 use crate::model::handle::Handle;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
@@ -74,7 +75,7 @@ impl App {
         const MOST_CLIENTS: usize = 100_000;
         let Some(most) = most else { return Ok(()) };
         let whose = if let Asking::Key(_) = asking { "of the key" } else { "for a client" };
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unpoisoned();
         let now = Instant::now();
         if seen.len() >= MOST_CLIENTS {
             seen.retain(|_, (since, _)| now.duration_since(*since) < Duration::from_secs(1));

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
 
+use crate::locks::Unpoisoned;
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
 use crate::model::handle::Handle;
@@ -88,14 +89,14 @@ impl Hub {
     /// left. A model that cannot be recovered is not served, and keeps the reason. Several threads may do
     /// this.
     pub(crate) fn recover_next(&self) -> bool {
-        let next = || self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let next = || self.left.lock().unpoisoned().pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
         let begun = Instant::now();
         let folder = self.folder.join(&name);
         let prepared = self.node.as_ref().map_or(Ok(true), |node| prepare(node, &name, &folder));
         if let Ok(false) = prepared {
             // Another node has deleted it.
-            self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            self.models.write().unpoisoned().remove(&name);
             return true;
         }
         let recovered = prepared.and_then(|_| recover(&folder, &self.limits, self.node.as_ref()));
@@ -116,13 +117,13 @@ impl Hub {
                 Place::Failed(what.into())
             }
         };
-        self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name, place);
+        self.models.write().unpoisoned().insert(name, place);
         true
     }
 
     /// Lets `name` be recovered next, because somebody asks for it: of thousands, it would wait for all.
     fn recover_soon(&self, name: &str) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock().unpoisoned();
         let at = left.iter().position(|one| one == name);
         if let Some(name) = at.and_then(|at| left.remove(at)) {
             left.push_front(name);
@@ -131,7 +132,7 @@ impl Hub {
 
     /// Number of models whose recovery has not begun.
     pub(crate) fn left(&self) -> usize {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.left.lock().unpoisoned().len()
     }
 
     /// Lets go of the models that other nodes have deleted, and takes on those that they have made, which are
@@ -142,24 +143,24 @@ impl Hub {
             if handle.made() == node.made(&name) {
                 continue;
             }
-            self.models.write().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), Place::Busy);
+            self.models.write().unpoisoned().insert(name.clone(), Place::Busy);
             handle.stop();
             if let Err(what) = handle.made().map_or(Ok(()), |made| set_aside(&handle.folder, made)) {
                 tracing::error!(model = %name, "{what}");
             }
-            self.models.write().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            self.models.write().unpoisoned().remove(&name);
         }
-        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tried = self.tried.lock().unpoisoned();
         let again = leads || tried.elapsed() >= TRY_AGAIN;
         if again {
             *tried = Instant::now();
         }
-        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+        let mut models = self.models.write().unpoisoned();
         for name in node.names() {
             let is_left = models.get(&name).is_none_or(|place| again && matches!(place, Place::Failed(_)));
             if is_left {
                 models.insert(name.clone(), Place::Recovering);
-                self.left.lock().unwrap_or_else(PoisonError::into_inner).push_back(name);
+                self.left.lock().unpoisoned().push_back(name);
             }
         }
     }
@@ -182,7 +183,7 @@ impl Hub {
     /// The model called `name`.
     pub(crate) fn get(&self, name: &str) -> Result<Arc<Handle>, Refusal> {
         names::check("the model's", name)?;
-        match self.models.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+        match self.models.read().unpoisoned().get(name) {
             Some(Place::Running(handle)) => Ok(Arc::clone(handle)),
             Some(Place::Failed(what)) => {
                 Err(Refusal::failed(format!("the model {name} could not be recovered: {what}")))
@@ -198,13 +199,13 @@ impl Hub {
 
     /// Whether the model `name` is being made or deleted.
     pub(crate) fn is_busy(&self, name: &str) -> bool {
-        let models = self.models.read().unwrap_or_else(PoisonError::into_inner);
+        let models = self.models.read().unpoisoned();
         matches!(models.get(name), Some(Place::Busy))
     }
 
     /// All models.
     pub(crate) fn list(&self) -> Vec<(String, Place)> {
-        let models = self.models.read().unwrap_or_else(PoisonError::into_inner);
+        let models = self.models.read().unpoisoned();
         models.iter().map(|(name, place)| (name.clone(), place.clone())).collect()
     }
 
@@ -253,7 +254,7 @@ impl Hub {
         names::check("the model's", name)?;
         self.check()?;
         {
-            let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            let mut models = self.models.write().unpoisoned();
             if let Some(Place::Recovering) = models.get(name) {
                 return Err(recovering(name));
             }
@@ -284,7 +285,7 @@ impl Hub {
             Ok(handle)
         });
         turns::here();
-        let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+        let mut models = self.models.write().unpoisoned();
         let gone = live.filter(|live| match models.get(&live.name) {
             Some(Place::Running(now)) => !Arc::ptr_eq(now, live),
             _ => true,
@@ -317,7 +318,7 @@ impl Hub {
         self.check()?;
         let shadows = |place: &Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         let place = {
-            let mut models = self.models.write().unwrap_or_else(PoisonError::into_inner);
+            let mut models = self.models.write().unpoisoned();
             if let Some((shadow, _)) = models.iter().find(|(_, place)| shadows(place)) {
                 let what = format!("the model {shadow} is a shadow of {name}; delete it first");
                 return Err(Refusal::conflict(what));
@@ -345,7 +346,7 @@ impl Hub {
         }
         turns::here();
         let there = self.node.as_ref().map_or(Ok(()), |node| node.remove(name));
-        let models = || self.models.write().unwrap_or_else(PoisonError::into_inner);
+        let models = || self.models.write().unpoisoned();
         if let Err(what) = there {
             let what = String::from(what);
             models().insert(name.to_owned(), Place::Failed(format!("it could not be deleted: {what}")));
@@ -390,7 +391,7 @@ impl Hub {
             _ => None,
         });
         let left = Mutex::new(running.collect::<Vec<_>>());
-        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let next = || left.lock().unpoisoned().pop();
         let stops = || {
             while let Some(handle) = next() {
                 handle.stop();

@@ -19,6 +19,7 @@
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `process` | numbers about the process and its disk |
 //! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
+//! | `locks` | locks that outlive a panic |
 //! | [`trial`] | the same without a network, for tests |
 //! | `turns` | threads, which tests play in an order that a seed gives |
 //!
@@ -33,6 +34,7 @@ mod health;
 mod hub;
 mod journal;
 mod json;
+mod locks;
 pub mod model;
 mod nodes;
 mod openapi;

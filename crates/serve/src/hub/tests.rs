@@ -119,7 +119,7 @@ impl<'a> Client<'a> {
     }
 
     fn tell(&self, what: String) {
-        self.world.told.lock().unwrap_or_else(PoisonError::into_inner).insert(what);
+        self.world.told.lock().unpoisoned().insert(what);
     }
 
     /// Makes the model, changes it and deletes it.
@@ -248,7 +248,7 @@ fn lived(seed: u64) -> Played {
         checked(temporary.path(), &limits, name);
     }
     let has = checked(temporary.path(), &limits, "life");
-    let told = world.told.lock().unwrap_or_else(PoisonError::into_inner);
+    let told = world.told.lock().unpoisoned();
     let lost: Vec<&String> = told.difference(&has).collect();
     assert!(lost.is_empty(), "answered, and not in the log: {lost:?}");
     assert!(!told.is_empty(), "something was answered");

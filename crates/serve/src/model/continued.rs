@@ -2,11 +2,12 @@
 //! the result.
 
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
+use crate::locks::Unpoisoned;
 use crate::refusal::Refusal;
 use crate::turns;
 
@@ -107,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> Continued<T> {
     }
 
     fn begun(&self) -> MutexGuard<'_, Vec<Begun<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use noregret::model::Archive;
@@ -20,6 +20,7 @@ use super::reader::{Reader, Seen};
 use super::spec::{RowKind, Service, Spec};
 use super::worker::Worker;
 use super::writer::Writer;
+use crate::locks::Unpoisoned;
 use crate::nodes::Node;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -195,7 +196,7 @@ impl Handle {
         if let Some((node, _)) = self.common.as_ref().filter(|_| command.changes()) {
             node.check()?;
         }
-        if let Some(what) = &*self.shared.failed.read().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(what) = &*self.shared.failed.read().unpoisoned() {
             return Err(Refusal::failed(format!("the model {} is suspended: {what}", self.name)));
         }
         // Counted here: a channel with a bound takes the memory of all its places at once, in every model.
@@ -298,7 +299,7 @@ impl Handle {
 
     /// What was last seen of the model.
     pub(crate) fn seen(&self) -> Arc<Seen> {
-        Arc::clone(&self.shared.seen.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.shared.seen.read().unpoisoned())
     }
 
     /// The description of the model with all answered events; of a model that does not answer within a
@@ -397,7 +398,7 @@ impl Handle {
 
     /// The settings of the model.
     pub(crate) fn spec(&self) -> Spec {
-        self.shared.spec.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.spec.read().unpoisoned().clone()
     }
 
     /// Changes the service settings.
@@ -412,7 +413,7 @@ impl Handle {
 
     /// Why the model is suspended, if it is.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.failed.read().unpoisoned().clone()
     }
 
     /// Lets a new shadow read rows as this model does.
@@ -477,22 +478,22 @@ impl Shared {
     /// The newest copy, if there is one.
     fn look(&self) -> Option<Arc<Reader>> {
         self.looked.store(self.since_start(), Ordering::Relaxed);
-        self.reader.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.reader.read().unpoisoned().clone()
     }
 
     /// Drops the copy that nobody has asked for in the last `micros` microseconds.
     pub(super) fn drop_unused(&self, micros: u64) {
         if self.since_start().saturating_sub(self.looked.load(Ordering::Relaxed)) > micros {
-            drop(self.reader.write().unwrap_or_else(PoisonError::into_inner).take());
+            drop(self.reader.write().unpoisoned().take());
         }
     }
 
     pub(super) fn unwritable(&self) -> Option<String> {
-        self.unwritable.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.unwritable.read().unpoisoned().clone()
     }
 
     pub(super) fn set_unwritable(&self, what: Option<String>) {
-        *self.unwritable.write().unwrap_or_else(PoisonError::into_inner) = what;
+        *self.unwritable.write().unpoisoned() = what;
     }
 
     pub(super) fn since_start(&self) -> u64 {

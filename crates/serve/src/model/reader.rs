@@ -1,7 +1,7 @@
 //! Read-only copies of a model, used for predictions while the model learns.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::Label;
@@ -21,6 +21,7 @@ use super::rows;
 use super::spec::RowKind;
 use super::standing::Rebuilt;
 use super::table;
+use crate::locks::Unpoisoned;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 
@@ -59,11 +60,11 @@ struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Spare<T> {
     fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.0.lock().unpoisoned().pop()
     }
 
     fn put(&self, used: T) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(used);
+        self.0.lock().unpoisoned().push(used);
     }
 }
 
@@ -115,7 +116,7 @@ impl Reader {
         let mut is_foreign = false;
         let x = match (table, &asked.given) {
             (Some(table), Some(given)) => {
-                let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut table = table.lock().unpoisoned();
                 let features = table::read(&mut table, &self.schema.columns, given)?;
                 is_foreign = table.is_foreign();
                 Cow::Owned(features)

@@ -4,10 +4,11 @@
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::handle::Command;
 use super::writer::Writer;
+use crate::locks::Unpoisoned;
 use crate::turns;
 
 /// See the [module](self).
@@ -94,5 +95,5 @@ fn work(of: &Mutex<State>) {
 }
 
 fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    state.lock().unpoisoned()
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
@@ -18,6 +18,7 @@ use super::held::Held;
 use super::reader::Seen;
 use super::recovery::{recover, wake};
 use super::spec::{Aggregation, Service, shown, shown_value};
+use crate::locks::Unpoisoned;
 use crate::process;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
@@ -178,7 +179,7 @@ impl Writer {
     }
 
     fn failure(&self) -> Option<String> {
-        self.shared.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.failed.read().unpoisoned().clone()
     }
 
     /// The time of the next event: the clock's, but never before the last event.
@@ -265,7 +266,7 @@ impl Writer {
             return Err(Refusal::failed(format!("the event could not be written: {what}")));
         }
         if about_settings {
-            *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = self.engine.spec.clone();
+            *self.shared.spec.write().unpoisoned() = self.engine.spec.clone();
         }
         Ok(answer)
     }
@@ -479,7 +480,7 @@ impl Writer {
             Err(what) => {
                 self.tried = Instant::now();
                 tracing::error!(model = %self.name, "the model is suspended: {what}");
-                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
+                *self.shared.failed.write().unpoisoned() = Some(what.into());
                 false
             }
         }
@@ -495,16 +496,16 @@ impl Writer {
     fn reload(&mut self) {
         let first = self.failure().is_none();
         let what = "its state is recovered from its log".to_owned();
-        *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what);
+        *self.shared.failed.write().unpoisoned() = Some(what);
         match self.recovered() {
             Ok((store, engine)) => {
-                *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
+                *self.shared.spec.write().unpoisoned() = engine.spec.clone();
                 (self.store, self.engine) = (store, Held::new(engine));
                 self.shared.rests.store(false, Ordering::Relaxed);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
                 self.show_another();
-                if self.shared.failed.write().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+                if self.shared.failed.write().unpoisoned().take().is_some() {
                     tracing::info!(model = %self.name, "the model has resumed");
                 }
             }
@@ -513,7 +514,7 @@ impl Writer {
                 if first {
                     tracing::error!(model = %self.name, "the model is suspended: {what}");
                 }
-                *self.shared.failed.write().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
+                *self.shared.failed.write().unpoisoned() = Some(what.into());
             }
         }
     }
@@ -521,13 +522,13 @@ impl Writer {
     /// Shows the present state, whose copy is made when somebody asks for it.
     fn show(&mut self) -> Arc<Seen> {
         let seen = Arc::new(self.engine.seen());
-        *self.shared.seen.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&seen);
+        *self.shared.seen.write().unpoisoned() = Arc::clone(&seen);
         seen
     }
 
     /// The same where the state is another one.
     fn show_another(&mut self) {
-        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.shared.reader.write().unpoisoned() = None;
         self.show();
     }
 

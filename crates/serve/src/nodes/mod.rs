@@ -9,7 +9,7 @@ mod postgres;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use noregret_stream::Fault;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::locks::Unpoisoned;
 use crate::refusal::Refusal;
 
 /// Interval at which a node that follows looks for what is new, and for the end of the lease.
@@ -158,7 +159,7 @@ pub(crate) struct Silence(Mutex<Option<Instant>>);
 impl Silence {
     /// What `work` comes to, which waits for an answer.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
-        let set = |since| *self.0.lock().unwrap_or_else(PoisonError::into_inner) = since;
+        let set = |since| *self.0.lock().unpoisoned() = since;
         set(Some(Instant::now()));
         let done = work();
         set(None);
@@ -167,7 +168,7 @@ impl Silence {
 
     /// How long an answer has been waited for.
     pub(crate) fn time(&self) -> Duration {
-        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = *self.0.lock().unpoisoned();
         since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 }
@@ -237,7 +238,7 @@ impl Node {
 
     /// The term in which this node may change models.
     pub(crate) fn term(&self) -> Option<i64> {
-        match &*self.role.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.role.read().unpoisoned() {
             Role::Leads { term, until } if Instant::now() < *until => Some(*term),
             _ => None,
         }
@@ -292,7 +293,7 @@ impl Node {
     }
 
     fn following(&self) -> String {
-        match &*self.role.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.role.read().unpoisoned() {
             Role::Leads { .. } => "this node could not renew its lease in time; ask again".to_owned(),
             Role::Follows(other) => {
                 format!("this node follows {other}, which has the lease: only that changes models")
@@ -302,7 +303,7 @@ impl Node {
 
     /// Whether it has the lease, and who has it otherwise.
     pub(crate) fn about(&self) -> Value {
-        match (self.term(), &*self.role.read().unwrap_or_else(PoisonError::into_inner)) {
+        match (self.term(), &*self.role.read().unpoisoned()) {
             (Some(term), _) => json!({"name": self.name, "leads": true, "term": term}),
             (None, Role::Follows(other)) => json!({"name": self.name, "leads": false, "follows": other}),
             (None, Role::Leads { .. }) => json!({"name": self.name, "leads": false}),
@@ -311,18 +312,18 @@ impl Node {
 
     /// Whether the common log has events of the model `made` after `seq`.
     pub(crate) fn is_ahead(&self, made: i64, seq: u64) -> bool {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unpoisoned();
         known.tops.get(&made).is_some_and(|top| *top > seq)
     }
 
     /// The number of the model called `name`.
     pub(crate) fn made(&self, name: &str) -> Option<i64> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).made.get(name).copied()
+        self.known.read().unpoisoned().made.get(name).copied()
     }
 
     /// The names of all models.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).made.keys().cloned().collect()
+        self.known.read().unpoisoned().made.keys().cloned().collect()
     }
 
     /// Deletes the model called `name` from the common log.
@@ -340,11 +341,11 @@ impl Node {
             known.tops.insert(*made, *seq);
             known.made.insert(name.clone(), *made);
         }
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.known.write().unpoisoned() = known;
     }
 
     fn set(&self, role: Role) {
-        *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
+        *self.role.write().unpoisoned() = role;
     }
 
     /// Takes the lease if nobody has it, notes which models there are, and calls `keep_up` with whether it

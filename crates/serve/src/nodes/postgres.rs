@@ -1,13 +1,14 @@
 //! The common log in PostgreSQL. The lease is a row: whoever writes holds it while the transaction lasts, so
 //! that another node takes over between two transactions, and what the node before it still sends is refused.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use noregret_stream::Fault;
 use postgres::{Client, Config, Error, GenericClient, IsolationLevel, NoTls, Row, Statement, Transaction};
 
 use super::{Common, Entry, Group, Has, Lease, Line, Next, Page, Silence, State, Whole};
+use crate::locks::Unpoisoned;
 
 /// How long the database may take to acknowledge what was sent.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -153,7 +154,7 @@ impl Postgres {
         wire: &Wire,
         work: impl FnOnce(&mut Connection) -> Result<T, Broken>,
     ) -> Result<T, Fault> {
-        let mut place = wire.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = wire.connection.lock().unpoisoned();
         match wire.silence.during(|| self.at(&mut place, work)) {
             Ok(done) => Ok(done),
             Err(Broken::Refused(what)) => Err(what),

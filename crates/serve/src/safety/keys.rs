@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
 use noregret_stream::{Fault, Replacement};
 use serde::{Deserialize, Serialize};
 
+use crate::locks::Unpoisoned;
 use crate::refusal::Refusal;
 
 /// The right of a key; each includes the previous ones.
@@ -224,12 +225,12 @@ impl LiveKeys {
         let stamp =
             std::fs::metadata(self.dir.join(FILE)).and_then(|file| Ok((file.modified()?, file.len()))).ok();
         {
-            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            let held = self.held.read().unpoisoned();
             if stamp.is_none() || held.0 == stamp {
                 return Arc::clone(&held.1);
             }
         }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.write().unpoisoned();
         if held.0 != stamp {
             match Keys::open(&self.dir) {
                 Ok(keys) if keys.is_empty() && !held.1.is_empty() => {

@@ -1,10 +1,12 @@
 //! Threads that take turns, in an order that a seed gives.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Thread};
 
 use noregret::rng::Rng;
+
+use crate::locks::Unpoisoned;
 
 /// More turns than any test needs.
 const MOST: u64 = 3_000_000;
@@ -71,7 +73,7 @@ impl State {
 
 impl Stage {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// Waits for the turn of the thread `me`.

@@ -1,11 +1,12 @@
 //! What is asked of a model beside its events: copies and files of its state, another state, a new log.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use noregret_stream::Fault;
 
 use super::Writer;
+use crate::locks::Unpoisoned;
 use crate::model::event::{Event, Outcome};
 use crate::model::handle::{Command, Restored};
 use crate::model::held::Held;
@@ -49,7 +50,7 @@ impl Writer {
 
     /// The newest copy, refreshed if there were events since.
     fn publish(&mut self) -> Arc<Reader> {
-        let newest = self.shared.reader.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let newest = self.shared.reader.read().unpoisoned().clone();
         if let Some(reader) = newest.filter(|reader| reader.seq == self.engine.standing.seq) {
             return reader;
         }
@@ -58,7 +59,7 @@ impl Writer {
         let ended = self.shared.since_start();
         self.shared.copied.store(ended, Ordering::Relaxed);
         self.shared.took.store(ended - begun, Ordering::Relaxed);
-        *self.shared.reader.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&reader));
+        *self.shared.reader.write().unpoisoned() = Some(Arc::clone(&reader));
         self.show();
         reader
     }
@@ -86,7 +87,7 @@ impl Writer {
             self.store.forget_state(seq);
         })?;
         turns::here();
-        *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = engine.spec.clone();
+        *self.shared.spec.write().unpoisoned() = engine.spec.clone();
         self.engine = Held::new(engine);
         self.saved = seq;
         self.shared.committed.store(seq, Ordering::Release);

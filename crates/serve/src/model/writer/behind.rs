@@ -1,11 +1,11 @@
 //! What another node has written of the model is applied here, so that this node can answer, and take over.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use noregret_stream::Fault;
 
 use super::Writer;
+use crate::locks::Unpoisoned;
 use crate::model::event::{Event, Outcome};
 use crate::nodes::Line;
 
@@ -42,7 +42,7 @@ impl Writer {
             self.reload();
             return Ok(());
         }
-        *self.shared.spec.write().unwrap_or_else(PoisonError::into_inner) = self.engine.spec.clone();
+        *self.shared.spec.write().unpoisoned() = self.engine.spec.clone();
         // In this order: who sees that the events are here, sees what a shadow has followed of them.
         self.shared.followed.store(self.engine.standing.followed, Ordering::Release);
         self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
