@@ -10,6 +10,7 @@ use noregret::registry::find;
 use noregret::rng::{Rng, Uniforms};
 
 use crate::support::every_case;
+use crate::unit;
 
 const CLASSES: usize = 3;
 const FEATURES: usize = 3;
@@ -26,17 +27,11 @@ enum Rows {
     Adversarial,
 }
 
-fn unit(rng: &mut Rng) -> Vec<f64> {
-    let x: Vec<f64> = (0..FEATURES).map(|_| rng.normal()).collect();
-    let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-    x.iter().map(|value| value / norm).collect()
-}
-
 fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, f64) {
     let size = if rows == Rows::Separable { 25.0 } else { 3.0 };
     let mut rng = Rng::new(seed, 5);
     let truth: Vec<Vec<f64>> =
-        (0..CLASSES).map(|_| unit(&mut rng).iter().map(|value| size * value).collect()).collect();
+        (0..CLASSES).map(|_| unit(&mut rng, FEATURES).iter().map(|value| size * value).collect()).collect();
     let means = |x: &[f64]| -> Vec<f64> {
         let logit = |theta: &Vec<f64>| theta.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
         truth.iter().map(|theta| 1.0 / (1.0 + (-logit(theta)).exp())).collect()
@@ -57,7 +52,7 @@ fn regret_and_bound(name: &str, schedule: &str, rows: Rows, seed: u64) -> (f64, 
         let choices = if rows == Rows::Adversarial { 8 } else { 1 };
         let (mut worst, mut most) = (Vec::new(), f64::NEG_INFINITY);
         for _ in 0..choices {
-            let x = unit(&mut rng);
+            let x = unit(&mut rng, FEATURES);
             learner.predict(Features::Dense(&x), &mut at);
             let loss = expected(&at, &means(&x));
             if loss > most {
@@ -100,7 +95,7 @@ fn regret_is_below_the_bound() {
 fn regret_over_described_labels_is_below_the_bound() {
     for (labels, seed) in [(2, 0), (5, 1), (5, 2), (20, 3)] {
         let mut rng = Rng::new(seed, 6);
-        let truth: Vec<f64> = unit(&mut rng).iter().map(|value| 3.0 * value).collect();
+        let truth: Vec<f64> = unit(&mut rng, FEATURES).iter().map(|value| 3.0 * value).collect();
         let values = Values::from([
             ("oracle".to_owned(), Value::from("conditional-logit")),
             ("schedule".to_owned(), Value::from("certificate")),
@@ -111,7 +106,7 @@ fn regret_over_described_labels_is_below_the_bound() {
         let mut learner = find("offers").expect("known").make_bandit(&values, problem, 0).expect("valid");
         let (mut at, mut regret, mut late) = (Decision::default(), 0.0, 0);
         for t in 0..ROUNDS {
-            let x: Vec<f64> = (0..labels).flat_map(|_| unit(&mut rng)).collect();
+            let x: Vec<f64> = (0..labels).flat_map(|_| unit(&mut rng, FEATURES)).collect();
             let logit = |columns: &[f64]| truth.iter().zip(columns).map(|(a, b)| a * b).sum::<f64>();
             let f: Vec<f64> =
                 x.chunks_exact(FEATURES).map(|columns| 1.0 / (1.0 + (-logit(columns)).exp())).collect();

@@ -17,13 +17,9 @@ use noregret::prediction::{Decision, argmax, draw};
 use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 
-const MISS: f64 = 0.05;
+use crate::unit;
 
-fn unit(rng: &mut Rng, features: usize) -> Vec<f64> {
-    let x: Vec<f64> = (0..features).map(|_| rng.normal()).collect();
-    let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-    x.iter().map(|value| value / norm).collect()
-}
+const MISS: f64 = 0.05;
 
 /// Mistakes and the sum of their probabilities after 300 rounds of a Gaptron that sees the labels. The
 /// adversary names the class of least probability.

@@ -21,3 +21,10 @@ mod likely;
 mod support;
 mod tight;
 mod traces;
+
+/// A random direction: a row of norm 1.
+fn unit(rng: &mut noregret::rng::Rng, features: usize) -> Vec<f64> {
+    let x: Vec<f64> = (0..features).map(|_| rng.normal()).collect();
+    let norm = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    x.iter().map(|value| value / norm).collect()
+}

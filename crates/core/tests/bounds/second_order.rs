@@ -24,21 +24,9 @@ use noregret::prediction::argmax;
 use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 
+use crate::{STREAMS, Stream, row, unit};
+
 const ROUNDS: usize = 200;
-
-const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversarial];
-
-/// How rows and labels are chosen. Rows have norm 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stream {
-    /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at
-    /// random.
-    Random,
-    /// Unit vectors in turn and labels in turn, with different periods.
-    Cyclic,
-    /// Random directions; the label is the class with the least probability in the learner's forecast.
-    Adversarial,
-}
 
 /// Rows, one after another, and labels.
 struct History {
@@ -63,18 +51,6 @@ impl History {
     }
 }
 
-fn unit(values: Vec<f64>) -> Vec<f64> {
-    let length = values.iter().map(|x| x * x).sum::<f64>().sqrt();
-    values.into_iter().map(|x| x / length).collect()
-}
-
-fn row(stream: Stream, t: usize, features: usize, rng: &mut Rng) -> Vec<f64> {
-    match stream {
-        Stream::Cyclic => (0..features).map(|i| f64::from(i == t % features)).collect(),
-        _ => unit((0..features).map(|_| rng.normal()).collect()),
-    }
-}
-
 fn play(learner: &mut dyn OnlineLearner, stream: Stream) -> History {
     play_rounds(learner, stream, ROUNDS)
 }
@@ -92,6 +68,7 @@ fn play_rounds(learner: &mut dyn OnlineLearner, stream: Stream, rounds: usize) -
         let label = match stream {
             Stream::Random if rng.uniform() < 0.1 => rng.below(k as u64) as usize,
             Stream::Random => argmax(&truth.chunks_exact(d).map(|w| features.dot(w)).collect::<Vec<_>>()),
+            // Of another period than the rows.
             Stream::Cyclic => t % (k + 1) % k,
             Stream::Adversarial => argmax(&at.scores.iter().map(|score| -score).collect::<Vec<_>>()),
         };

@@ -18,19 +18,7 @@ use noregret::prediction::Prediction;
 use noregret::problem::Problem;
 use noregret::rng::{Rng, Uniforms};
 
-const STREAMS: [Stream; 3] = [Stream::Random, Stream::Cyclic, Stream::Adversarial];
-
-/// How rows and labels are chosen. Rows have norm at most 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stream {
-    /// Random directions; the label is the best class of a fixed linear predictor, one in ten drawn at
-    /// random.
-    Random,
-    /// Unit vectors in turn, labels in turn.
-    Cyclic,
-    /// Random directions; the label is the class with the least probability in the learner's forecast.
-    Adversarial,
-}
+use crate::{STREAMS, Stream, row};
 
 /// The rounds of a learner.
 struct History {
@@ -99,12 +87,7 @@ fn play(learner: &mut impl OnlineLearner, stream: Stream, rounds: usize) -> Hist
     let mut history = History { rows: Vec::new(), labels: Vec::new(), predictions: Vec::new() };
     let mut at = learner.prediction();
     for t in 0..rounds {
-        let mut x: Vec<f64> = match stream {
-            Stream::Cyclic => (0..d).map(|i| f64::from(i == t % d)).collect(),
-            _ => (0..d).map(|_| rng.normal()).collect(),
-        };
-        let length = norm(&x);
-        x.iter_mut().for_each(|x| *x /= length);
+        let x = row(stream, t, d, &mut rng);
         learner.predict(Features::Dense(&x), &mut at);
         let best = |sign: f64, scores: &[f64]| {
             (0..k).max_by(|&a, &b| (sign * scores[a]).total_cmp(&(sign * scores[b]))).expect("k > 0")
