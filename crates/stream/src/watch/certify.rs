@@ -11,7 +11,7 @@ use noregret::batch::data::{Data, DataError, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
 use noregret::bounds;
 use noregret::example::{Features, Target, Truth};
-use noregret::guarantee::{Ball, Guarantee, MISS, Promise, Reference};
+use noregret::guarantee::{Ball, Guarantee, MISS, MistakeBound, Promise, Reference};
 use noregret::loss::hinge::margin;
 use noregret::loss::logistic;
 use noregret::problem::Problem;
@@ -37,7 +37,7 @@ pub struct Record {
 }
 
 /// The report of a certified run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Certified {
     /// The theorem and its source.
     pub theorem: String,
@@ -206,36 +206,24 @@ impl Record {
         let (certificate, no_certificate_because) = split(certificate);
         let verdict = Certified {
             theorem,
-            comparator: String::new(),
             learner_loss: self.weighted_loss,
-            comparator_loss: None,
-            comparator_gap: None,
-            regret: None,
             certificate,
             no_certificate_because,
-            bound: None,
-            total_bound: None,
-            interval_bound: None,
-            drawn_bound: None,
-            no_drawn_bound_because: None,
-            distance_bound: None,
-            no_bound_because: None,
             trivial_bound: self.trivial_regret(),
             trivial_rule: if self.targets.is_empty() {
                 "the same probability for every class attains it"
             } else {
                 "the forecast 0 in every round attains it"
             },
-            weights: None,
+            ..Certified::default()
         };
         Ok(match guarantee {
             Guarantee::Regret { ball, norm, bound } => {
                 let comparator = match ball {
                     None => "the best predictor of the learner's own kind (not computed)".to_owned(),
-                    Some(ball) => format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball)),
+                    Some(ball) => best_of(ball, norm),
                 };
-                let best = ball.map(|ball| self.best(ball, norm)).transpose()?;
-                let best = best.map(|best| Best { loss: best.value, gap: best.gap, weights: best.weights });
+                let best = ball.map(|ball| self.best(ball, norm)).transpose()?.map(Best::from);
                 let distance_bound = ball.and_then(|_| self.distance(verdict.certificate, &bound));
                 Certified { distance_bound, ..verdict }.with(comparator, best, bound)
             }
@@ -246,32 +234,11 @@ impl Record {
                 let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
                 verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
-            Guarantee::Mistakes { norm, bound, drawn } => {
-                let best = self.best(Ball::Frobenius, norm)?;
-                let margins = self.margins(&best);
-                let rows = best.weights.chunks_exact(self.problem.features);
-                let squares: Vec<f64> = rows.map(|row| noregret::kernel::vector::dot(row, row)).collect();
-                let reference = Reference {
-                    norm: squares.iter().sum::<f64>().sqrt(),
-                    largest_row: squares.iter().fold(0.0, |largest: f64, square| largest.max(*square)).sqrt(),
-                    log_loss: best.value,
-                    margins: &margins,
-                };
-                let comparator = format!(
-                    "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
-                    margins.iter().filter(|margin| **margin <= 0.0).count()
-                );
-                let drawn = drawn.map(|drawn| drawn.map(|bound| bound(&reference)));
-                let (drawn_bound, no_drawn_bound_because) = split(drawn);
-                let verdict = Certified { drawn_bound, no_drawn_bound_because, ..self.of_mistakes(verdict) };
-                verdict.with(comparator, None, bound.map(|bound| bound(&reference)))
-            }
+            Guarantee::Mistakes { norm, bound, drawn } => self.mistakes(verdict, norm, bound, drawn)?,
             Guarantee::IntervalRegret { ball, norm, bound, every } => {
-                let comparator = format!("the best linear predictor with {} <= {norm:.4}", ball_name(ball));
                 let best = self.best(ball, norm)?;
-                let best = Best { loss: best.value, gap: best.gap, weights: best.weights };
                 let verdict = Certified { interval_bound: every.ok(), ..verdict };
-                verdict.with(comparator, Some(best), bound)
+                verdict.with(best_of(ball, norm), Some(best.into()), bound)
             }
             Guarantee::AdaptiveRegret { bound, total } => {
                 let comparator = "in every interval of rounds, the member of the mixture that is best in it (not computed)";
@@ -302,6 +269,35 @@ impl Record {
         let rounds = self.classes.len();
         let plain = rounds > 0 && rounds == self.weights.len() && self.weights.iter().all(|w| *w == 1.0);
         plain.then(|| bounds::squared_distance(regret, MISS) / rounds as f64)
+    }
+
+    /// The report for [`Guarantee::Mistakes`], a theorem about every linear predictor: for the one with the
+    /// least log loss among those of Frobenius norm `norm` at most.
+    fn mistakes(
+        &self,
+        verdict: Certified,
+        norm: f64,
+        bound: Promise<MistakeBound<'_>>,
+        drawn: Option<Promise<MistakeBound<'_>>>,
+    ) -> Result<Certified, CertifyError> {
+        let best = self.best(Ball::Frobenius, norm)?;
+        let margins = self.margins(&best);
+        let rows = best.weights.chunks_exact(self.problem.features);
+        let squares: Vec<f64> = rows.map(|row| noregret::kernel::vector::dot(row, row)).collect();
+        let reference = Reference {
+            norm: squares.iter().sum::<f64>().sqrt(),
+            largest_row: squares.iter().fold(0.0, |largest: f64, square| largest.max(*square)).sqrt(),
+            log_loss: best.value,
+            margins: &margins,
+        };
+        let comparator = format!(
+            "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
+            margins.iter().filter(|margin| **margin <= 0.0).count()
+        );
+        let drawn = drawn.map(|drawn| drawn.map(|bound| bound(&reference)));
+        let (drawn_bound, no_drawn_bound_because) = split(drawn);
+        let verdict = Certified { drawn_bound, no_drawn_bound_because, ..self.of_mistakes(verdict) };
+        Ok(verdict.with(comparator, None, bound.map(|bound| bound(&reference))))
     }
 
     /// The report for a bound on mistakes.
@@ -371,6 +367,12 @@ struct Best {
     weights: Vec<f64>,
 }
 
+impl From<Comparator> for Best {
+    fn from(best: Comparator) -> Self {
+        Self { loss: best.value, gap: best.gap, weights: best.weights }
+    }
+}
+
 impl Certified {
     /// Whether the bound, if there is one, is below the trivial one.
     pub fn bites(&self) -> bool {
@@ -401,12 +403,14 @@ fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
     }
 }
 
-fn ball_name(ball: Ball) -> &'static str {
-    match ball {
+/// The best predictor of the ball of radius `norm`, in words.
+fn best_of(ball: Ball, norm: f64) -> String {
+    let bounded = match ball {
         Ball::Rows => "every row's norm",
         Ball::Frobenius => "Frobenius norm",
         Ball::Euclidean => "|theta|",
-    }
+    };
+    format!("the best linear predictor with {bounded} <= {norm:.4}")
 }
 
 impl Sink for Record {
