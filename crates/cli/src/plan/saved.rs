@@ -47,6 +47,12 @@ impl PredictPlan {
             json: args.json || shown.is_some() || args.explain == Some(ExplainOf::Rows),
             probabilities: shown,
         };
+        if let Some(output) = args.output.as_deref().filter(|path| files::is_redis(path)) {
+            let output = output.display();
+            return Err(Failure::usage(format!(
+                "--output {output}: must be a file; run --predictions writes to a Redis stream"
+            )));
+        }
         let files = Files::default().input("the model", &args.model).input("the data", &args.data);
         files.output("--output", files::file(args.output.as_deref())).check()?;
         Ok(Self {

@@ -35,6 +35,10 @@ fn what_does_not_fit_is_refused() {
         let last = ran.stderr.lines().last().unwrap_or_default();
         assert!(last.starts_with(&format!("noregret: {said}")) && ran.code == code, "{arguments}: {last}");
     }
+    folder.run("predict m a.csv --output redis://h/0?stream=b").failed(
+        1,
+        "--output redis://h/0?stream=b: must be a file; run --predictions writes to a Redis stream",
+    );
 }
 
 #[cfg(all(feature = "redis", unix))]

@@ -47,7 +47,7 @@ impl Address {
         let rest = text.strip_prefix(REDIS).ok_or_else(|| refused("is no address of a Redis stream"))?;
         let (place, asked) = rest.split_once('?').unwrap_or((rest, ""));
         let (server, database) = place.split_once('/').unwrap_or((place, ""));
-        let database = match database {
+        let database: u32 = match database {
             "" => 0,
             number => number.parse().map_err(|_| refused("its database is no number"))?,
         };
