@@ -138,25 +138,47 @@ impl Json {
     fn object(&mut self, object: &Node, row: &mut Row, columns: &mut ColumnMap) -> Result<bool, Fault> {
         let logged = object.get("c").filter(|context| matches!(context, Node::Object(_)));
         let context = logged.unwrap_or(object);
-        if object.get("_label_ca").is_some() || object.get("pdf").is_some() {
-            return Err(kind::CONTINUOUS.into());
-        }
         let slots = context.get("_slots").map(Node::list);
-        if slots.is_none() && object.get("_outcomes").is_some() {
-            return Err("has the outcomes of slots, and no slots (_slots)".into());
-        }
-        let of_slate = |action: &Node| action.get("_slot_id").is_some();
-        let has_slates = context.get("_multi").is_some_and(|actions| actions.list().iter().any(of_slate));
-        if slots.is_some() && (has_slates || object.get("_label_cost").is_some()) {
-            return Err(kind::SLATES.into());
-        }
+        check_kind(object, context, slots.is_some())?;
         let outcomes = object.get("o").filter(|_| logged.is_some()).map_or(&[][..], Node::list);
-        let is = |node: &Node, key: &str| matches!(node.get(key), Some(Node::Bool(true)));
-        let taken = outcomes.iter().any(|outcome| is(outcome, "ActionTaken"));
-        if is(object, "_skipLearn") || (is(object, "DeferredAction") && !taken) {
+        if is_left_out(object, outcomes) {
             self.skipped += 1;
             return Ok(false);
         }
+        let played = self.played(object, outcomes)?;
+        let dropped = object.number("pdrop")?.unwrap_or(0.0);
+        if !(0.0..1.0).contains(&dropped) {
+            return Err(fault!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
+        }
+        row.weight = (1.0 - *self.dropped.get_or_insert(dropped)) / (1.0 - dropped);
+        row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
+        match (context.get("_multi"), self.width) {
+            (Some(actions), Some(width)) => {
+                self.describe_actions(context, actions.list())?;
+                if let Some(slots) = slots {
+                    return self.decisions(object, slots, width, row, columns);
+                }
+                self.round.fill(width, row)?;
+                room(actions.list().len(), width, columns).map_err(|kind| kind.to_string())?;
+                label_actions(object, actions.list(), played, row)?;
+            }
+            (Some(_), None) => {
+                return Err("has actions with features of their own (_multi), which learners of bandit feedback learn from"
+                    .into());
+            }
+            (None, Some(_)) => {
+                return Err("has no actions (_multi), which the rows before it have".into());
+            }
+            (None, None) => {
+                label(object, played, row)?;
+                describe(context, row, columns)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// What was played, and what it cost by the label or by `outcomes`.
+    fn played(&mut self, object: &Node, outcomes: &[Node]) -> Result<Played, Fault> {
         let mut played = Played::of(object)?.check()?;
         self.other_action += u64::from(played.clash);
         if played.cost.is_none() {
@@ -174,59 +196,26 @@ impl Json {
                         read: a number was needed"
                 .into());
         }
-        let dropped = object.number("pdrop")?.unwrap_or(0.0);
-        if !(0.0..1.0).contains(&dropped) {
-            return Err(fault!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
+        Ok(played)
+    }
+
+    /// Makes a row for each of the `slots`, the first of them `row`; returns whether there is one.
+    fn decisions(
+        &mut self,
+        object: &Node,
+        slots: &[Node],
+        width: u32,
+        row: &mut Row,
+        columns: &mut ColumnMap,
+    ) -> Result<bool, Fault> {
+        let found = self.slots(slots, object.get("_outcomes").map_or(&[][..], Node::list))?;
+        let mut made = slots::rows(&self.round, &found, width, columns)?;
+        for next in &mut made {
+            (next.weight, next.line) = (row.weight, row.line);
+            next.tag.clone_from(&row.tag);
         }
-        row.weight = (1.0 - *self.dropped.get_or_insert(dropped)) / (1.0 - dropped);
-        row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
-        match (context.get("_multi"), self.width) {
-            (Some(actions), Some(width)) if slots.is_some() => {
-                self.describe_actions(context, actions.list())?;
-                let outcomes = object.get("_outcomes").map_or(&[][..], Node::list);
-                let found = self.slots(slots.unwrap_or_default(), outcomes)?;
-                let mut made = slots::rows(&self.round, &found, width, columns)?;
-                for next in &mut made {
-                    (next.weight, next.line) = (row.weight, row.line);
-                    next.tag.clone_from(&row.tag);
-                }
-                self.ready = made;
-                return Ok(self.more(row));
-            }
-            (Some(actions), Some(width)) => {
-                self.describe_actions(context, actions.list())?;
-                self.round.fill(width, row)?;
-                room(actions.list().len(), width, columns).map_err(|kind| kind.to_string())?;
-                label_actions(object, actions.list(), played, row)?;
-            }
-            (Some(_), None) => {
-                return Err("has actions with features of their own (_multi), which learners of bandit feedback learn from"
-                    .into());
-            }
-            (None, Some(_)) => {
-                return Err("has no actions (_multi), which the rows before it have".into());
-            }
-            (None, None) => {
-                label(object, played, row)?;
-                let mut described = Vec::new();
-                features(context, &mut String::new(), &mut described)?;
-                for (name, value) in described {
-                    if value.is_nan() {
-                        columns.columns().miss(&name, row);
-                    } else if let Some(column) = columns.by_name(&name) {
-                        row.push(column, value);
-                    }
-                }
-                row.finish(Duplicates::Sum).map_err(|fault| {
-                    let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
-                    format!(
-                        "the values of feature {} sum to infinity",
-                        shown(&*columns.columns().name(column))
-                    )
-                })?;
-            }
-        }
-        Ok(true)
+        self.ready = made;
+        Ok(self.more(row))
     }
 
     /// The slots of a round, with what they have chosen.
@@ -269,6 +258,47 @@ impl Json {
         }
         Ok(())
     }
+}
+
+/// Refuses what no learner here learns from: continuous actions, slates, outcomes without slots.
+fn check_kind(object: &Node, context: &Node, has_slots: bool) -> Result<(), Fault> {
+    if object.get("_label_ca").is_some() || object.get("pdf").is_some() {
+        return Err(kind::CONTINUOUS.into());
+    }
+    if !has_slots && object.get("_outcomes").is_some() {
+        return Err("has the outcomes of slots, and no slots (_slots)".into());
+    }
+    let of_slate = |action: &Node| action.get("_slot_id").is_some();
+    let has_slates = context.get("_multi").is_some_and(|actions| actions.list().iter().any(of_slate));
+    if has_slots && (has_slates || object.get("_label_cost").is_some()) {
+        return Err(kind::SLATES.into());
+    }
+    Ok(())
+}
+
+/// Whether the row says that it is not to be learnt from.
+fn is_left_out(object: &Node, outcomes: &[Node]) -> bool {
+    let is = |node: &Node, key: &str| matches!(node.get(key), Some(Node::Bool(true)));
+    let taken = outcomes.iter().any(|outcome| is(outcome, "ActionTaken"));
+    is(object, "_skipLearn") || (is(object, "DeferredAction") && !taken)
+}
+
+/// Fills a row without actions with the features of `context`.
+fn describe(context: &Node, row: &mut Row, columns: &mut ColumnMap) -> Result<(), Fault> {
+    let mut described = Vec::new();
+    features(context, &mut String::new(), &mut described)?;
+    for (name, value) in described {
+        if value.is_nan() {
+            columns.columns().miss(&name, row);
+        } else if let Some(column) = columns.by_name(&name) {
+            row.push(column, value);
+        }
+    }
+    row.finish(Duplicates::Sum).map_err(|fault| {
+        let (FeatureFault::Duplicate(column) | FeatureFault::Overflow(column)) = fault;
+        format!("the values of feature {} sum to infinity", shown(&*columns.columns().name(column)))
+    })?;
+    Ok(())
 }
 
 /// The features of `node`, which is called `path`, for hashed columns, in which a missing number is 0.
