@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use csv::ByteRecord;
 
 use crate::read::missing::is_missing;
+use crate::read::options::Style;
+use crate::read::table::amount;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 
 /// Number of rows below the first that distinguishes names from rare cells.
@@ -13,7 +15,8 @@ const ENOUGH: usize = 50;
 /// Whether the first row is a header. It contains the name of a column in `asked`; or a usual name of a
 /// label column, such as `class`, and no cell is repeated in its column; or its numbers are names. Otherwise
 /// it contains no number, and either a word above a column of numbers; or all its cells differ, at most the
-/// first one (above row names) is empty, and there are numbers below, or no cell is repeated in its column;
+/// first one (above row names) is empty, and there are numbers below and none with a decimal comma or a sign
+/// in it, or no cell is repeated in its column;
 /// or most of its cells are not empty, or half of them and the row below is no header, and none is repeated
 /// in its column, where all others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
@@ -33,8 +36,7 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     if first.iter().any(is_digits) {
         return has_numbered_names(first, rest);
     }
-    let is_word = |cell: &[u8]| !is_missing(cell) && !is_number(cell);
-    if first.iter().enumerate().any(|(column, cell)| is_word(cell) && holds_numbers(rest, column)) {
+    if first.iter().enumerate().any(|(column, cell)| is_word_above_numbers(cell, rest, column)) {
         return true;
     }
     if first.iter().any(is_number) {
@@ -50,8 +52,9 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
         // A title has more empty cells, or names below it.
         return differs && (named > first.len() || rest.is_empty() || !has_header(rest, asked));
     }
-    let numbers_below = rest.iter().any(|row| row.iter().any(is_number));
-    numbers_below || !comes_again()
+    let numbers_below = || rest.iter().any(|row| row.iter().any(is_number));
+    let is_row = (0..first.len()).any(|column| is_amount(&first[column]) && holds_amounts(rest, column));
+    (!is_row && numbers_below()) || !comes_again()
 }
 
 /// Whether the numbers of the first row are names: years beside words, above numbers that are mostly none; or
@@ -115,12 +118,8 @@ pub(crate) fn other_width(rows: &[ByteRecord]) -> Option<usize> {
 /// A word in the first row where all others of its column have numbers.
 pub(crate) fn word_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
     let (first, rest) = rows.split_first().filter(|(_, rest)| rest.len() > 2)?;
-    let is_word = |cell: &[u8]| !is_missing(cell) && !is_number(cell);
-    first
-        .iter()
-        .enumerate()
-        .find(|(column, cell)| is_word(cell) && holds_numbers(rest, *column))
-        .map(|(_, cell)| cell)
+    let mut cells = first.iter().enumerate();
+    cells.find(|(column, cell)| is_word_above_numbers(cell, rest, *column)).map(|(_, cell)| cell)
 }
 
 /// Number of rows above the names of the columns, such as a title or the names of groups of columns. They
@@ -155,9 +154,7 @@ fn groups_above(rows: &[ByteRecord], asked: &[&str]) -> usize {
         let fewer = rows[..above].iter().all(|row| {
             different(row) < different(names) && row.iter().all(|cell| !is_number(cell) || cell.is_empty())
         });
-        let word = |(column, cell): (usize, &[u8])| {
-            !is_missing(cell) && !is_number(cell) && holds_numbers(below, column)
-        };
+        let word = |(column, cell): (usize, &[u8])| is_word_above_numbers(cell, below, column);
         if fewer && names.iter().enumerate().any(word) && has_header(&rows[above..], asked) {
             return above;
         }
@@ -171,9 +168,50 @@ fn holds_numbers(rows: &[ByteRecord], column: usize) -> bool {
     cells.peek().is_some() && cells.all(is_number)
 }
 
+/// Whether a cell is a word, and its column of the `rows` below has numbers, plain or with decimal commas,
+/// groups of thousands or signs.
+fn is_word_above_numbers(cell: &[u8], rows: &[ByteRecord], column: usize) -> bool {
+    let above_numbers = || !is_number(cell) && holds_numbers(rows, column);
+    !is_missing(cell) && (above_numbers() || (!is_amount(cell) && holds_amounts(rows, column)))
+}
+
+const STYLES: [Style; 2] = [Style::Grouped, Style::DecimalComma];
+
+/// Whether a cell is a number, plain or in one of [`STYLES`].
+fn is_amount(cell: &[u8]) -> bool {
+    is_number(cell) || STYLES.iter().any(|style| amount::parse(cell, Some(*style)).is_some())
+}
+
+/// Whether a column of `rows` contains only numbers in one of [`STYLES`] and missing cells.
+fn holds_amounts(rows: &[ByteRecord], column: usize) -> bool {
+    let cells = || rows.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell));
+    let all_in = |style: &Style| cells().all(|cell| amount::parse(cell, Some(*style)).is_some());
+    cells().next().is_some() && STYLES.iter().any(all_in)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names are above numbers with decimal commas and signs, too, also if one is the name of a class. A row
+    /// of such numbers is no header.
+    #[test]
+    fn names_above_numbers_of_another_style() {
+        for (lines, want) in [
+            ("a;b;y 1,5;2,5;x 3,5;0,5;y 1,25;0,5;x", true),
+            ("a;y 1.234,5;x 7,25;y 2,5;x", true),
+            ("a;y 12%;x 7.5%;y 2%;x", true),
+            ("a;y €12;x €7.5;y €2;x", true),
+            ("5%;95%;y 1;2;x 3;4;y 1;7;x", true),
+            // Rows.
+            ("1,5;2,5;x 3,5;0,5;y 1,25;0,5;x", false),
+            ("1,5;2,5;x 3;0,5;y 1,25;2;x", false),
+            ("12%;x 7%;y 2%;x", false),
+        ] {
+            let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(';').collect::<Vec<_>>()));
+            assert_eq!(has_header(&rows.collect::<Vec<_>>(), &[]), want, "{lines}");
+        }
+    }
 
     /// Numbers are names where they are years or count the columns, and their rows are no such numbers.
     #[test]
