@@ -186,11 +186,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
     standing: &mut Standing<Prediction>,
 ) -> Result<(), RunError> {
     let mut block = Block::new(standing, options.limit);
-    // Late labels need the whole forecast.
-    let few = options.forecast == Forecast::Probabilities
-        && options.delay == Lateness::default()
-        && !sink.reads_forecasts();
-    let (mut prediction, mut best, mut among) = (learner.prediction(), Vec::new(), Among::default());
+    let mut forecasts = Forecasts::new(learner.prediction(), options, sink);
     while block.fill(examples)? {
         let Problem { classes, features, .. } = *learner.problem();
         let least = if options.takes_in { block.classes() } else { 0 };
@@ -198,37 +194,21 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             if !learner.grow(least.max(classes), block.width(features).max(features)) {
                 return Err(RunError::Closed(standing.rounds + 1));
             }
-            prediction = learner.prediction();
+            forecasts.prediction = learner.prediction();
         }
         block.announce(learner, standing.rounds == 0);
         if block.can_be_played_at_once(learner, sink, options, standing) {
             let labels = examples.raw().map(|raw| raw.labels);
             let observer = Observer { labels, sink, options, generator };
-            block.play(learner, &mut prediction, standing, observer)?;
+            block.play(learner, &mut forecasts.prediction, standing, observer)?;
             standing.into = block.end();
             continue;
         }
         for example in block.examples() {
             standing.rounds += 1;
-            let (x, target) = (example.features(), example.target());
-            let (played, round) = if few && learner.forecasts_few() && example.offered().is_empty() {
-                learner.best(x, 1, &mut prediction, &mut best);
-                let played = best[0].0;
-                let truth = target.map(|target| target.truth);
-                let round = truth.map(|truth| {
-                    let Truth::Class(label) = truth else { unreachable!("it takes no soft labels") };
-                    RoundScore::of_label(label, played, learner.probability(x, label, &mut prediction))
-                });
-                (played, round)
-            } else {
-                learner.predict(x, &mut prediction);
-                if !prediction.is_sound(options.forecast) {
-                    return Err(RunError::NotFinite(standing.rounds));
-                }
-                let (shown, offered) = (among.of(&prediction, example), example.offered());
-                let played = play(options.forecast, shown, generator);
-                let scored = |target| RoundScore::among(options.forecast, shown, played, target, offered);
-                (played, target.map(scored))
+            let target = example.target();
+            let Some((played, round)) = forecasts.play(learner, example, generator) else {
+                return Err(RunError::NotFinite(standing.rounds));
             };
             round.into_iter().for_each(|round| standing.score.add(round));
             let round = round.unwrap_or_default();
@@ -237,7 +217,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             let weights = || learner.weights();
             let outcome = Outcome {
                 example,
-                prediction: among.last(&prediction, example),
+                prediction: forecasts.last(example),
                 played,
                 labels: examples.raw().map(|raw| raw.labels),
                 target,
@@ -251,12 +231,65 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
                 standing.score.facts.note(learner.problem(), example.features(), target.weight);
                 standing.score.facts.note_target(target);
             }
-            standing.late.update(learner, example, &prediction);
+            standing.late.update(learner, example, &forecasts.prediction);
             standing.score.facts.late = standing.late.came_late();
         }
         standing.into = block.end();
     }
     Ok(())
+}
+
+/// Forecasts of one row after another, in the same memory.
+struct Forecasts {
+    kind: Forecast,
+    /// Whether nobody needs more than the most probable label and the probability of the true one.
+    few: bool,
+    prediction: Prediction,
+    best: Vec<(Label, f64)>,
+    among: Among,
+}
+
+impl Forecasts {
+    fn new(prediction: Prediction, options: &RunOptions, sink: &dyn Sink) -> Self {
+        // Late labels need the whole forecast.
+        let few = options.forecast == Forecast::Probabilities
+            && options.delay == Lateness::default()
+            && !sink.reads_forecasts();
+        Self { kind: options.forecast, few, prediction, best: Vec::new(), among: Among::default() }
+    }
+
+    /// Predicts `example` and plays a label. Returns it with the scores of the round, if there is a target;
+    /// `None` if the scores of the labels are not sound.
+    fn play<L: OnlineLearner + ?Sized>(
+        &mut self,
+        learner: &L,
+        example: &Example,
+        generator: &mut Rng,
+    ) -> Option<(Label, Option<RoundScore>)> {
+        let (x, target) = (example.features(), example.target());
+        if self.few && learner.forecasts_few() && example.offered().is_empty() {
+            learner.best(x, 1, &mut self.prediction, &mut self.best);
+            let played = self.best[0].0;
+            let round = target.map(|target| {
+                let Truth::Class(label) = target.truth else { unreachable!("it takes no soft labels") };
+                RoundScore::of_label(label, played, learner.probability(x, label, &mut self.prediction))
+            });
+            return Some((played, round));
+        }
+        learner.predict(x, &mut self.prediction);
+        if !self.prediction.is_sound(self.kind) {
+            return None;
+        }
+        let (shown, offered) = (self.among.of(&self.prediction, example), example.offered());
+        let played = play(self.kind, shown, generator);
+        let round = target.map(|target| RoundScore::among(self.kind, shown, played, target, offered));
+        Some((played, round))
+    }
+
+    /// The last forecast, which was that of `example`, among the labels on offer.
+    fn last(&self, example: &Example) -> &Prediction {
+        self.among.last(&self.prediction, example)
+    }
 }
 
 /// What scores and observes rounds.
