@@ -35,18 +35,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
     if forecast == Forecast::Value {
-        let asked = [
-            ("--probabilities", matches!(plan.columns.probabilities, Some(Shown::All))),
-            ("--top-k", matches!(plan.columns.probabilities, Some(Shown::Best(_)))),
-            ("--confidence", plan.columns.confidence),
-            ("--offered", plan.source.options.offered.is_some()),
-        ];
-        if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
-            let name = predictor.about().name;
-            return Err(Failure::usage(format!(
-                "{option}: {name} forecasts a number, and no labels with probabilities; leave the option out"
-            )));
-        }
+        check_columns(&plan, predictor.about().name)?;
     }
     let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
@@ -69,8 +58,6 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(header) = columns.header().filter(|_| !averaged) {
         writeln!(out, "{header}").map_err(failure)?;
     }
-    // The program that sends rows through a pipe may wait for each answer.
-    let live = examples.reader.size().is_none();
     let mut lines = Lines {
         predictor: &predictor,
         columns,
@@ -90,38 +77,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         rounds: Vec::new(),
         waiting: Vec::new(),
     };
-    let mut example = Example::default();
-    loop {
-        let step = examples.step(&mut example);
-        match &step {
-            Ok(Step::Example) => {
-                lines.waiting.push(Waiting::Row(examples.row().tag.clone()));
-                lines.empty += u64::from(examples.row().indices().is_empty());
-                lines.examples.push(std::mem::take(&mut example));
-                lines.rounds.push(examples.row().described().cloned());
-            }
-            // Each output line corresponds to an input row.
-            Ok(Step::Bad(error)) => {
-                let line = columns.failed(&examples.row().tag, &error.to_string());
-                lines.waiting.push(Waiting::Failed(line));
-            }
-            Ok(Step::End) | Err(_) => {}
-        }
-        let over = matches!(step, Ok(Step::End) | Err(_));
-        if live || over || lines.waiting.len() == PREDICTED_TOGETHER {
-            let first = lines.rows + 1;
-            let finite = lines.write(&mut out, examples.encoder.labels()).map_err(failure)?;
-            if let Some(at) = finite.err() {
-                return Err(Failure::running(source.name(), RunError::NotFinite(first + at)));
-            }
-            if live {
-                out.flush().map_err(failure)?;
-            }
-        }
-        if let Step::End = step.map_err(Failure::reading)? {
-            break;
-        }
-    }
+    lines.write_all(&mut examples, source.name(), &mut out, failure)?;
     let Lines { rows, score, abstention, answered, explainer, empty, .. } = lines;
     if rows == 0 {
         let none = || format!("{}: has no rows to predict", source.name());
@@ -152,12 +108,37 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             "{bad} cannot be read, and the others have no feature of the model: {first}"
         )));
     }
+    let without = if strange { empty } else { 0 };
+    note_rows(&examples, without);
+    let answered = abstention.map(|_| answered);
+    note_results(rows, answered, &score);
+    Ok(())
+}
+
+/// Refuses columns that the learner called `name`, which forecasts a number, cannot fill.
+fn check_columns(plan: &PredictPlan, name: &str) -> Result<(), Failure> {
+    let asked = [
+        ("--probabilities", matches!(plan.columns.probabilities, Some(Shown::All))),
+        ("--top-k", matches!(plan.columns.probabilities, Some(Shown::Best(_)))),
+        ("--confidence", plan.columns.confidence),
+        ("--offered", plan.source.options.offered.is_some()),
+    ];
+    if let Some((option, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+        return Err(Failure::usage(format!(
+            "{option}: {name} forecasts a number, and no labels with probabilities; leave the option out"
+        )));
+    }
+    Ok(())
+}
+
+/// Says what is odd about the rows, of which `empty` have no feature that the model knows.
+fn note_rows(examples: &ReadExamples, empty: u64) {
     note_bad_rows(examples.bad_rows(), examples.first_bad_row());
     if let (count, Some(first)) = examples.unscored() {
         let have = if count == 1 { "row has a label" } else { "rows have labels" };
         note(format_args!("noregret: {count} {have} that cannot be scored; the first: {first}"));
     }
-    if strange && empty > 0 {
+    if empty > 0 {
         let (without, have) = (counted(empty, "row"), if empty == 1 { "has" } else { "have" });
         note(format_args!(
             "noregret: {without} {have} no feature that the model knows: the forecast is that of a row without features"
@@ -173,7 +154,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         let dropped = counted(examples.reader.dropped_features(), "value");
         note(format_args!("noregret: ignored {dropped} of features that the model does not have"));
     }
-    if abstention.is_some() {
+}
+
+/// Says how many of the `rows` were `answered`, if the model abstains, and how well.
+fn note_results(rows: u64, answered: Option<u64>, score: &Score) {
+    if let Some(answered) = answered {
         let share = 100.0 * answered as f64 / rows as f64;
         note(format_args!("{answered} of {} answered ({share:.1} %)", counted(rows, "row")));
     }
@@ -181,12 +166,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(error) = rates.error_rate.filter(|_| score.rounds() > 0) {
         let loss = rates.log_loss.map_or_else(String::new, |loss| format!(", log-loss {loss:.5}"));
         let (rows, labelled) = (counted(rows, "row"), score.rounds());
-        let answers = if abstention.is_some() { " answered" } else { "" };
+        let answers = if answered.is_some() { " answered" } else { "" };
         note(format_args!(
             "{rows} predicted; error rate {error:.5}{loss} on the {labelled} labelled{answers}"
         ));
     }
-    Ok(())
 }
 
 /// A remark on a model whose rows came in the order of their labels, by which they are forecast as well as by
@@ -262,6 +246,51 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
+    /// Predicts all rows of the source called `name` and writes their lines; `failure` is that of writing.
+    fn write_all(
+        &mut self,
+        examples: &mut ReadExamples,
+        name: &str,
+        out: &mut Output,
+        failure: impl Fn(std::io::Error) -> Failure + Copy,
+    ) -> Result<(), Failure> {
+        // The program that sends rows through a pipe may wait for each answer.
+        let live = examples.reader.size().is_none();
+        let mut example = Example::default();
+        loop {
+            let step = examples.step(&mut example);
+            match &step {
+                Ok(Step::Example) => {
+                    self.waiting.push(Waiting::Row(examples.row().tag.clone()));
+                    self.empty += u64::from(examples.row().indices().is_empty());
+                    self.examples.push(std::mem::take(&mut example));
+                    self.rounds.push(examples.row().described().cloned());
+                }
+                // Each output line corresponds to an input row.
+                Ok(Step::Bad(error)) => {
+                    let line = self.columns.failed(&examples.row().tag, &error.to_string());
+                    self.waiting.push(Waiting::Failed(line));
+                }
+                Ok(Step::End) | Err(_) => {}
+            }
+            let over = matches!(step, Ok(Step::End) | Err(_));
+            if live || over || self.waiting.len() == PREDICTED_TOGETHER {
+                let first = self.rows + 1;
+                let finite = self.write(out, examples.encoder.labels()).map_err(failure)?;
+                if let Some(at) = finite.err() {
+                    return Err(Failure::running(name, RunError::NotFinite(first + at)));
+                }
+                if live {
+                    out.flush().map_err(failure)?;
+                }
+            }
+            if let Step::End = step.map_err(Failure::reading)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Predicts the pending examples and writes all lines. If a prediction is not finite, the inner
     /// error is its index among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
