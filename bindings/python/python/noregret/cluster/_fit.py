@@ -151,18 +151,7 @@ def fit(
     ValueError
         For a learner without additive statistics, and for invalid rows.
     """
-    if how not in WAYS:
-        raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
-    if how == "members" and period is not None:
-        raise ValueError(f"period = {period}: for shards that merge; the members of a mixture learn all rows in order")
-    if how == "sum-all" and period is not None:
-        raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'passes' or 'lambda-once' was needed")
-    if not 0 <= held_out < 1:
-        raise ValueError(f"held_out = {held_out}: must be a share of the rows, from 0 to less than 1")
-    if not blocks:
-        raise ValueError("blocks: there are no shards; at least one was needed")
-    if period is not None and period < 1:
-        raise ValueError(f"period = {period}: must be a number of rows, 1 or more")
+    _check(blocks, how, period, held_out)
     tell = progress if callable(progress) else _print if progress else lambda _: None
     roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
     told = _tables.reading(**roles, missing=missing, not_missing=not_missing)
@@ -211,6 +200,22 @@ def fit(
         passes=0 if learning.passes is None else learning.passes.passes,
         labels=list(seen.labels.values()),
     )
+
+
+def _check(blocks: Sequence[Sequence[Handle]], how: str, period: int | None, held_out: float) -> None:
+    """Refuses what `fit` cannot do, before a row is read."""
+    if how not in WAYS:
+        raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
+    if how == "members" and period is not None:
+        raise ValueError(f"period = {period}: for shards that merge; the members of a mixture learn all rows in order")
+    if how == "sum-all" and period is not None:
+        raise ValueError("how = 'sum-all': with a period the regulariser is counted once; 'passes' or 'lambda-once' was needed")
+    if not 0 <= held_out < 1:
+        raise ValueError(f"held_out = {held_out}: must be a share of the rows, from 0 to less than 1")
+    if not blocks:
+        raise ValueError("blocks: there are no shards; at least one was needed")
+    if period is not None and period < 1:
+        raise ValueError(f"period = {period}: must be a number of rows, 1 or more")
 
 
 class _Learning:
