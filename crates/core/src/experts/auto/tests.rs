@@ -333,7 +333,7 @@ fn the_budget_is_kept_and_survives_saving() {
 /// and the budget is kept from round 1024 on; after that it goes on as others do.
 #[test]
 fn a_trial_is_short_before_a_model_is_settled() {
-    let members = "labels+pairs+booster@3+trees+forest+neighbours+shared@0.01+products@0.01";
+    let members = "labels+pairs+booster@3:2+trees+shared@0.01+products@0.01+waves@0.3:0.6+products@0.1";
     let dropped = |learner: &Auto| learner.roster.lineup().0.iter().filter(|place| place.dropped).count();
     let (mut usual, mut announced) =
         (auto(3, 4, &[("members", members)]), auto(3, 4, &[("members", members)]));

@@ -232,16 +232,22 @@ impl Booster {
         self.store.shorten(WORDS, ROWS.min(ROWS_AND_CLASSES / self.classes));
     }
 
+    /// Takes the trees of a fit.
+    fn keep(&mut self, trees: Box<Trees>) {
+        if self.form == Form::Mean {
+            self.trees.swap(0, 1);
+        }
+        self.trees[0] = Some(trees);
+    }
+
     /// Does the round's portion of the present fit, or begins the next one.
     fn work_on(&mut self) {
         if let Some(mut fit) = self.fit() {
             self.counts[1] += 1;
             match fit.advance(&self.store, fit.portion()) {
                 Some(trees) => {
-                    if self.form == Form::Mean {
-                        self.trees.swap(0, 1);
-                    }
-                    (self.trees[0], self.counts[2]) = (Some(trees), 1);
+                    self.keep(trees);
+                    self.counts[2] = 1;
                 }
                 None => self.fit = Some(fit),
             }
@@ -251,7 +257,7 @@ impl Booster {
         let [rows, since, _, all] = self.counts;
         if let Some(end) = self.end.filter(|end| all <= *end) {
             if is_due(all.saturating_sub(since), all, end) {
-                self.fit_whole(ANNOUNCED);
+                self.fit_whole(ANNOUNCED, 0);
             }
             return;
         }
@@ -264,18 +270,19 @@ impl Booster {
         }
     }
 
-    /// A fit to all rows that are kept, with [`Plan::times`] as given, in place of the one in
-    /// progress and those before; it counts as one that is done.
-    fn fit_whole(&mut self, times: f64) {
+    /// A fit to all rows that are kept, with [`Plan::times`] as given, in place of the one in progress; it
+    /// counts as one that is done. Of several to the same rows, each has another number `nth`.
+    fn fit_whole(&mut self, times: f64, nth: u64) {
         if self.classes < 2 || (self.store.len() as u64) < FIRST {
             return;
         }
         self.shorten();
         if self.store.len() > 0 {
             let plan = Plan { times, ..self.form.plan() };
-            let seed = self.form.seed(self.seed, self.store.len());
+            let seed = self.form.seed(self.seed ^ nth, self.store.len());
             let trees = Fit::whole(plan, &self.store, self.classes, self.features, seed);
-            (self.trees, self.fit) = ([Some(trees), None], None);
+            self.keep(trees);
+            self.fit = None;
             self.counts = [self.store.len() as u64, 0, 1, self.counts[3]];
         }
     }
@@ -365,7 +372,10 @@ impl Member for Booster {
 
     fn settle(&mut self) {
         self.end = None;
-        self.fit_whole(SETTLED);
+        self.fit_whole(SETTLED, 0);
+        if self.form == Form::Mean {
+            self.fit_whole(SETTLED, 1);
+        }
     }
 
     fn settle_after(&mut self, rounds: u64) {
@@ -388,7 +398,10 @@ impl State for Booster {
         let saved = std::mem::take(&mut self.saved);
         let list = &mut &saved[..];
         (self.fit, self.trees) = (None, [None, None]);
-        for place in self.trees.iter_mut().filter(|_| !list.is_empty()) {
+        for place in &mut self.trees {
+            if list.is_empty() {
+                break;
+            }
             let Some(trees) = Trees::from_list(list, self.classes, self.features) else { return false };
             *place = Some(Box::new(trees));
         }
@@ -461,7 +474,7 @@ mod tests {
         check_saved(fresh, |booster: &mut Booster, rounds| play(booster, rounds));
         let mut booster = fresh(1);
         let mut in_fits = 0;
-        for t in 0..700 {
+        for t in 0..1200 {
             play(&mut booster, t..t + 1);
             if booster.fit.is_none() || t % 5 > 0 {
                 continue;
@@ -491,7 +504,7 @@ mod tests {
                 let loss = |t| {
                     let (x, class) = round(t);
                     booster.predict(Features::Dense(&x), &mut at);
-                    -at.members[2].probabilities[class].ln()
+                    -at.members[1].probabilities[class].ln()
                 };
                 (5000..6000).map(loss).sum::<f64>() / 1000.0
             };
