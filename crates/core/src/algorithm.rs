@@ -348,6 +348,16 @@ impl Clone for AnyModel {
     }
 }
 
+/// What is done with the learner, of whichever kind it is.
+macro_rules! either {
+    ($any:expr, $model:ident => $what:expr) => {
+        match $any {
+            AnyModel::Full($model) => $what,
+            AnyModel::Bandit($model) => $what,
+        }
+    };
+}
+
 impl AnyModel {
     /// The learner, if it learns from labels.
     pub fn full(self) -> Result<Box<dyn Model>, ParamError> {
@@ -373,26 +383,17 @@ impl AnyModel {
 
     /// The description of its algorithm.
     pub fn about(&self) -> &'static About {
-        match self {
-            AnyModel::Full(model) => model.about(),
-            AnyModel::Bandit(model) => model.about(),
-        }
+        either!(self, model => model.about())
     }
 
     /// The parameters in use, by name.
     pub fn values(&self) -> Values {
-        match self {
-            AnyModel::Full(model) => model.values(),
-            AnyModel::Bandit(model) => model.values(),
-        }
+        either!(self, model => model.values())
     }
 
     /// The problem it was made for.
     pub fn problem(&self) -> &Problem {
-        match self {
-            AnyModel::Full(model) => model.problem(),
-            AnyModel::Bandit(model) => model.problem(),
-        }
+        either!(self, model => model.problem())
     }
 
     /// Its [`OnlineLearner::figures`], if it has any.
@@ -413,34 +414,22 @@ impl AnyModel {
 
     /// Rounds learnt so far.
     pub fn rounds(&self) -> u64 {
-        match self {
-            AnyModel::Full(model) => model.rounds(),
-            AnyModel::Bandit(model) => model.rounds(),
-        }
+        either!(self, model => model.rounds())
     }
 
     /// Makes room for more classes and features; returns whether it can.
     pub fn grow(&mut self, classes: usize, features: usize) -> bool {
-        match self {
-            AnyModel::Full(model) => model.grow(classes, features),
-            AnyModel::Bandit(model) => model.grow(classes, features),
-        }
+        either!(self, model => model.grow(classes, features))
     }
 
     /// The guarantee of its theorem for the rounds so far, if it has one.
     pub fn guarantee(&self) -> Option<Guarantee<'_>> {
-        match self {
-            AnyModel::Full(model) => model.guarantee(),
-            AnyModel::Bandit(model) => model.guarantee(),
-        }
+        either!(self, model => model.guarantee())
     }
 
     /// Its state.
     pub fn state(&mut self) -> &mut dyn State {
-        match self {
-            AnyModel::Full(model) => model.as_mut(),
-            AnyModel::Bandit(model) => model.as_mut(),
-        }
+        either!(self, model => model.as_mut())
     }
 }
 

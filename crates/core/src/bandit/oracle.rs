@@ -378,9 +378,8 @@ impl Oracle {
 
     /// The bound after all rounds, by the certificate if there is one; or why there is no bound.
     pub(super) fn bound(&self) -> Promise {
-        let bound = |model: &dyn Model| regret_bound(model, model.problem().radius);
-        let bounds: Option<Vec<f64>> = self.models.iter().map(|model| bound(model.as_ref())).collect();
-        bounds.map(|bounds| bounds.iter().sum()).ok_or_else(|| no_valid_bound(self.name()))
+        let bounds = self.models.iter().map(|model| regret_bound(model.as_ref(), model.problem().radius));
+        bounds.sum::<Option<f64>>().ok_or_else(|| no_valid_bound(self.name()))
     }
 
     /// Writes the forecast rewards of all labels to `rewards` and their log-odds to `scores`.
