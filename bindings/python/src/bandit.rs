@@ -7,7 +7,7 @@ pub(crate) mod text;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use noregret::algorithm::{AnyModel, BanditModel};
+use noregret::algorithm::BanditModel;
 use noregret::example::Features;
 use noregret::learner::Feedback;
 use noregret::model::Archive;
@@ -16,7 +16,6 @@ use noregret::prediction::Decision;
 use noregret::registry;
 use noregret_stream::Columns;
 use noregret_stream::Row;
-use noregret_stream::decisions::log::Start;
 use noregret_stream::decisions::pending::Verdict;
 use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Limits, ReplayError, replay};
@@ -145,19 +144,13 @@ impl Bandit {
                     log.path().display()
                 )));
             }
-            let learner = AnyModel::Bandit(inner.learner.boxed_clone());
-            // After earlier decisions the log starts from the present model, which a replay needs.
-            let continues = inner.fresh.is_none().then(|| inner.archive().digest());
-            let start = Start {
-                learner: &learner,
-                seed: inner.fresh.unwrap_or(0),
-                continues,
-                play: &inner.play,
-                encoder: &inner.encoder,
-                schema: inner.schema.clone(),
-                when_learnt: false,
-            };
-            inner.log = Mutex::new(Some(Log::begin(path, &start)?));
+            let mut log = Log::create(path)?;
+            // Until its first row it is not known whether a new bandit has columns by name.
+            let waits = inner.fresh.is_some() && matches!(inner.schema.columns, Columns::Numbered { .. });
+            if !waits {
+                inner.begin(&mut log)?;
+            }
+            inner.log = Mutex::new(Some(log));
             Ok(())
         })??)
     }
@@ -165,8 +158,9 @@ impl Bandit {
     /// Closes the log, if one is open.
     fn end_log(&self, py: Python<'_>) -> PyResult<()> {
         Ok(self.inner.write(py, |inner| {
+            let headed = inner.head_log();
             let log = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-            log.map_or(Ok(()), Log::finish)
+            headed.and_then(|()| log.map_or(Ok(()), Log::finish))
         })??)
     }
 
@@ -201,9 +195,11 @@ impl Bandit {
     fn decide(&self, py: Python<'_>, round: PyRound<'_>) -> PyResult<(u32, Option<String>, f64, u64)> {
         let round = round.borrow()?;
         Ok(self.inner.write(py, |inner| -> Done<(u32, Option<String>, f64, u64)> {
-            let Inner { learner, encoder, schema, play, row, example, .. } = inner;
+            let Inner { learner, encoder, schema, row, .. } = inner;
             // Converted to a row, as in the log, which a replay encodes.
             round.fill(learner.as_ref(), encoder, schema, row)?;
+            inner.head_log()?;
+            let Inner { learner, encoder, play, row, example, .. } = inner;
             encoder.encode(row, example)?;
             let mut decision = Decision::default();
             look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;

@@ -14,24 +14,37 @@ use crate::error::{Done, Failure};
 
 /// An open log. Lines are flushed one by one, so that they survive a crash of the program.
 pub(crate) struct Log {
-    writer: LogWriter<LogFile>,
+    /// The file as long as it has no header.
+    empty: Option<LogFile>,
+    /// The lines behind the header.
+    writer: Option<LogWriter<LogFile>>,
     path: PathBuf,
     /// Whether a line is missing or incomplete, so that later lines could not be replayed.
     broken: bool,
 }
 
 impl Log {
-    /// Opens a log.
-    pub(crate) fn begin(path: PathBuf, start: &Start<'_>) -> Done<Self> {
-        let file = LogFile::create(&path)?;
+    /// Creates a log, whose header follows.
+    pub(crate) fn create(path: PathBuf) -> Done<Self> {
+        let empty = Some(LogFile::create(&path)?);
+        Ok(Self { empty, writer: None, path, broken: false })
+    }
+
+    /// Whether it has no header.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty.is_some()
+    }
+
+    /// Writes the header, if there is none.
+    pub(crate) fn begin(&mut self, start: &Start<'_>) -> Done<()> {
+        let Some(file) = self.empty.take() else { return Ok(()) };
         let begun = LogWriter::new(file, start).and_then(|mut writer| {
             writer.get_mut().hand_over()?;
             Ok(writer)
         });
-        match begun {
-            Ok(writer) => Ok(Self { writer, path, broken: false }),
-            Err(error) => Err(Failure::Os(error, path.display().to_string())),
-        }
+        let writer = begun.map_err(|error| Failure::Os(error, self.path.display().to_string()))?;
+        self.writer = Some(writer);
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -47,11 +60,11 @@ impl Log {
     }
 
     fn write(&mut self, write: impl FnOnce(&mut LogWriter<LogFile>) -> io::Result<()>) -> Done<()> {
-        if self.broken {
+        let Some(writer) = self.writer.as_mut().filter(|_| !self.broken) else {
             let what = "an earlier line could not be written; close the log to go on without";
             return Err(Failure::Os(io::Error::other(what), self.path.display().to_string()));
-        }
-        let written = write(&mut self.writer).and_then(|()| self.writer.get_mut().hand_over());
+        };
+        let written = write(writer).and_then(|()| writer.get_mut().hand_over());
         written.map_err(|error| {
             self.broken = true;
             Failure::Os(error, self.path.display().to_string())
@@ -60,7 +73,7 @@ impl Log {
 
     /// Completes the file.
     pub(crate) fn finish(self) -> Done<()> {
-        let path = self.path.display().to_string();
-        self.writer.into_inner().finish().map_err(|error| Failure::Os(error, path))
+        let Some(writer) = self.writer else { return Ok(()) };
+        writer.into_inner().finish().map_err(|error| Failure::Os(error, self.path.display().to_string()))
     }
 }

@@ -111,6 +111,24 @@ def test_a_log_goes_on_from_a_model(tmp_path):
     assert again.decide(x[0]) == third.decide(x[0]) == ours.decide(x[0])
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_log_is_opened_before_the_first_row_says_that_columns_have_names(ending, tmp_path):
+    log = tmp_path / f"log.{ending}"
+    ours = Bandit("auto", labels=["u", "v"], features=4)
+    rows = [{"hour": 20.0 + t % 5, "device": ["phone", "desk"][t % 2]} for t in range(30)]
+    with ours.log(log):
+        for row in rows:
+            decision = ours.decide(row)
+            ours.feedback(decision.id, reward=0.9 if decision.label == "u" else 0.2)
+    again = Bandit.replay(log)
+    assert again.columns == ours.columns == ["hour", "device=phone", "device=desk"]
+    np.testing.assert_array_equal(again.predict_proba(rows[-1]), ours.predict_proba(rows[-1]))
+    fresh = Bandit("auto", labels=["u", "v"], features=4)
+    with fresh.log(tmp_path / f"empty.{ending}"):
+        pass
+    assert Bandit.replay(tmp_path / f"empty.{ending}").rounds == 0
+
+
 def test_lines_are_there_at_once_and_nothing_is_overwritten(tmp_path):
     log = tmp_path / "log.ndjson"
     ours = Bandit("soba", features=2, classes=3, exploration=0.1, most_waiting=2)

@@ -6,6 +6,7 @@ use noregret::algorithm::{AnyModel, BanditModel};
 use noregret::facts::RunFacts;
 use noregret::merge::Merge;
 use noregret::model::{Archive, ModelError};
+use noregret_stream::decisions::log::Start;
 use noregret_stream::decisions::pending::{Decisions, Verdict};
 use noregret_stream::decisions::replay::Replayed;
 use noregret_stream::encode::{Encoder, Example, LargeRow};
@@ -173,6 +174,31 @@ impl Inner {
         inner.continuation.next = before.map_or(next, |before| before.next.max(next));
         inner.pending = pending;
         Ok(inner)
+    }
+
+    /// Writes the header of an open log that has none.
+    pub(super) fn head_log(&mut self) -> Done<()> {
+        let slot = self.log.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut log) = slot.take_if(|log| log.is_empty()) else { return Ok(()) };
+        let begun = self.begin(&mut log);
+        self.log = Mutex::new(Some(log));
+        begun
+    }
+
+    /// Writes the header of a log.
+    pub(super) fn begin(&mut self, log: &mut Log) -> Done<()> {
+        let learner = AnyModel::Bandit(self.learner.boxed_clone());
+        // After earlier decisions the log starts from the present model, which a replay needs.
+        let continues = self.fresh.is_none().then(|| self.archive().digest());
+        log.begin(&Start {
+            learner: &learner,
+            seed: self.fresh.unwrap_or(0),
+            continues,
+            play: &self.play,
+            encoder: &self.encoder,
+            schema: self.schema.clone(),
+            when_learnt: false,
+        })
     }
 
     /// Discards the oldest pending decision if there is no room for one more.
