@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use csv::{ByteRecord, Reader as RecordReader};
 
-use self::layout::builder;
+use self::layout::{Found, builder};
 use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
 use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
@@ -32,7 +32,7 @@ use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::{Peek, Source};
-use crate::read::table::{self, Column, Features, Records, Table, find_column, is_needed, names};
+use crate::read::table::{self, Column, Features, Inferred, Records, Table, find_column, is_needed, names};
 use crate::words::counted;
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
@@ -40,45 +40,20 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let mut columns = options.map(columns);
     let saved = table::saved_layout(options);
     let saved = saved.as_deref();
-    let (mut missing, mut said) = (vec![], vec![]);
-    let (mut above, mut ends) = (0, None);
-    let aligned;
-    let mut layout = match saved {
-        Some(saved) => {
-            let there =
-                |peek: &Peek<'_>| u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
-            // A first line that is no row, as UCI's are, has none; on a pipe, the next one may not come.
-            let lines = if saved.header || source.size().is_none() { 1 } else { 2 };
-            let kept = if there(&source.peek(lines, 1)?) {
-                saved.delimiter
-            } else {
-                // Another delimiter, or a title.
-                let peek = source.peek(if saved.header { header::MOST_ABOVE + 2 } else { 1 }, 1)?;
-                layout::detect_delimiter(&peek).map_or(saved.delimiter, char::from)
-            };
-            let delimiter = options.delimiter.map_or(kept, char::from);
-            aligned = delimiter == ' ' && is_aligned(&source.peek(2, 1)?, options);
-            CsvSchema { delimiter, header: options.header.unwrap_or(saved.header), ..saved.clone() }
-        }
-        None => {
-            let peek = source.peek(layout::LINES, 2)?;
-            if peek.all && peek.bytes.trim_ascii().is_empty() {
-                return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
-            }
-            aligned = is_aligned(&peek, options);
-            let bytes = &if aligned { squeezed(peek.bytes) } else { plain_line_ends(peek.bytes) };
-            let peek = Peek { bytes, all: peek.all };
-            let found = layout::infer(&peek, options).map_err(|message| source.file_error(message))?;
-            (missing, above, said) = (found.inferred.missing, found.above, found.inferred.notes);
-            ends = Some(found.ends);
-            found.inferred.layout
-        }
+    let (found, aligned) = match saved {
+        Some(saved) => as_saved(&mut source, options, saved)?,
+        None => inferred(&mut source, options)?,
     };
+    let Found { inferred: Inferred { mut layout, missing, notes: mut said }, above, ends } = found;
     let delimiter =
         layout::checked_delimiter(layout.delimiter).map_err(|message| source.file_error(message))?;
-    if saved.is_some() && source.size().is_some() {
-        ends = Some(!aligned && layout::file_ends_in_delimiters(&source.peek(layout::LINES, 2)?, delimiter));
-    }
+    let ends = match saved {
+        None => Some(ends),
+        Some(_) if source.size().is_some() => {
+            Some(!aligned && layout::file_ends_in_delimiters(&source.peek(layout::LINES, 2)?, delimiter))
+        }
+        Some(_) => None,
+    };
     let before = source.line();
     let records = builder(delimiter).from_reader(CsvText::new(source, aligned));
     let mut rows = CsvRows {
@@ -95,26 +70,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         offered: None,
         ends,
     };
-    // The layout was determined without empty rows; skip those before the header.
-    let mut more = rows.next_filled()?;
-    for _ in 0..above {
-        more = more && rows.next_filled()?;
-    }
-    if saved.is_some() && layout.header {
-        said.extend(rows.skip_above(&layout)?);
-    }
-    rows.held = more && !layout.header;
-    let mut first = rows.record.clone();
-    if layout.header {
-        rows.header.clone_from(&first);
-    }
-    if layout.header && first.len() + 1 == layout.fields.len() && layout.fields[0].name == "1" {
-        // The names of rows have no name; with a saved layout, a column may be absent instead.
-        rows.held = rows.next_filled()?;
-        if saved.is_none() || (rows.held && rows.record.len() == layout.fields.len()) {
-            first = layout::with_row_names(&first);
-        }
-    }
+    let (first, remark) = rows.begin(&layout, saved.is_some(), above)?;
+    said.extend(remark);
     let names = match saved {
         Some(_) => saved_names(&first, &layout).map_err(|message| rows.source().file_error(message))?,
         None => layout.fields.iter().map(|field| field.name.clone()).collect(),
@@ -142,6 +99,42 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let mut table = Table { records: rows, cells, absent, layout, columns, missing, notes: said };
     table.note_differences(&used);
     Ok(Box::new(table))
+}
+
+/// The layout of a saved model with the delimiter of the file; whether columns are aligned by blanks.
+fn as_saved(
+    source: &mut Source,
+    options: &ReadOptions,
+    saved: &CsvSchema,
+) -> Result<(Found, bool), ReadError> {
+    let there = |peek: &Peek<'_>| u8::try_from(saved.delimiter).is_ok_and(|byte| peek.bytes.contains(&byte));
+    // A first line that is no row, as UCI's are, has none; on a pipe, the next one may not come.
+    let lines = if saved.header || source.size().is_none() { 1 } else { 2 };
+    let kept = if there(&source.peek(lines, 1)?) {
+        saved.delimiter
+    } else {
+        // Another delimiter, or a title.
+        let peek = source.peek(if saved.header { header::MOST_ABOVE + 2 } else { 1 }, 1)?;
+        layout::detect_delimiter(&peek).map_or(saved.delimiter, char::from)
+    };
+    let delimiter = options.delimiter.map_or(kept, char::from);
+    let aligned = delimiter == ' ' && is_aligned(&source.peek(2, 1)?, options);
+    let layout = CsvSchema { delimiter, header: options.header.unwrap_or(saved.header), ..saved.clone() };
+    let inferred = Inferred { layout, missing: vec![], notes: vec![] };
+    Ok((Found { inferred, above: 0, ends: false }, aligned))
+}
+
+/// The layout that the first rows of the file show; whether columns are aligned by blanks.
+fn inferred(source: &mut Source, options: &ReadOptions) -> Result<(Found, bool), ReadError> {
+    let peek = source.peek(layout::LINES, 2)?;
+    if peek.all && peek.bytes.trim_ascii().is_empty() {
+        return Err(ReadError::new(source.name(), 0, ReadErrorKind::Empty));
+    }
+    let aligned = is_aligned(&peek, options);
+    let bytes = &if aligned { squeezed(peek.bytes) } else { plain_line_ends(peek.bytes) };
+    let peek = Peek { bytes, all: peek.all };
+    let found = layout::infer(&peek, options).map_err(|message| source.file_error(message))?;
+    Ok((found, aligned))
 }
 
 /// The names of a file's columns as the saved layout has them. `first` is the file's first row.
@@ -230,6 +223,35 @@ impl CsvRows {
             }
         }
         Ok(false)
+    }
+
+    /// Goes to the first row of the data. Returns the row with the names of the columns, or if there is none
+    /// the first one of the data; and a remark on rows above the names of a saved layout's columns.
+    fn begin(
+        &mut self,
+        layout: &CsvSchema,
+        is_saved: bool,
+        above: usize,
+    ) -> Result<(ByteRecord, Option<String>), ReadError> {
+        // The layout was determined without empty rows; skip those before the header.
+        let mut more = self.next_filled()?;
+        for _ in 0..above {
+            more = more && self.next_filled()?;
+        }
+        let remark = if is_saved && layout.header { self.skip_above(layout)? } else { None };
+        self.held = more && !layout.header;
+        let mut first = self.record.clone();
+        if layout.header {
+            self.header.clone_from(&first);
+        }
+        if layout.header && first.len() + 1 == layout.fields.len() && layout.fields[0].name == "1" {
+            // The names of rows have no name; with a saved layout, a column may be absent instead.
+            self.held = self.next_filled()?;
+            if !is_saved || (self.held && self.record.len() == layout.fields.len()) {
+                first = layout::with_row_names(&first);
+            }
+        }
+        Ok((first, remark))
     }
 
     /// As [`CsvRows::next`], for the next row in which some cell is not empty.
