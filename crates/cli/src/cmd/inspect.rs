@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use noregret_stream::CsvRole;
+use noregret::model::Archive;
 use noregret_stream::run::standing::rows_read;
 use noregret_stream::save::{Forecaster, Saved};
+use noregret_stream::{CsvRole, CsvSchema};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
@@ -73,23 +74,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     if !weighed.is_empty() {
         lines.push(("weighted", weighed.join(", ")));
     }
-    if let Some(csv) = &saved.schema.csv {
-        for (what, role) in [
-            ("numbers", CsvRole::Numeric),
-            ("categories", CsvRole::Categorical),
-            ("text", CsvRole::Text),
-            ("time", CsvRole::Time),
-            ("left out", CsvRole::Drop),
-        ] {
-            let names = csv.fields.iter().filter(|field| field.role == role);
-            let names: Vec<&str> = names.map(|field| field.name.as_str()).take(20).collect();
-            if !names.is_empty() {
-                let more = csv.fields.iter().filter(|field| field.role == role).count() - names.len();
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                lines.push((what, format!("{}{more}", names.join(", "))));
-            }
-        }
-    }
+    lines.extend(saved.schema.csv.iter().flat_map(columns));
     lines.extend(told("error_rate").map(|rate| ("error rate", rate)));
     let guessing = run.as_ref().and_then(|run| run["baselines"]["commonest_class_error_rate"].as_f64());
     lines.extend(
@@ -105,17 +90,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     lines.push(("scaling", encoder.scaler().scaling().to_string()));
     lines.push(("format", saved.schema.format.to_string()));
     if let Ok(file) = std::fs::metadata(&args.model) {
-        let (all, single) =
-            (archive.tensors().count(), archive.tensors().filter(|(_, one)| one.data.is_single()).count());
-        let single = match single {
-            0 => String::new(),
-            single => format!("; {single} of {all} tensors in single precision (32 bits)"),
-        };
-        let size = match file.len() as f64 {
-            bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
-            bytes => format!("{:.2} MB", bytes / 1e6),
-        };
-        lines.push(("file", size + &single));
+        lines.push(("file", size(file.len(), &archive)));
     }
     if taken.len() > 1 {
         let before: Vec<String> = taken.iter().take(20).map(u64::to_string).collect();
@@ -134,12 +109,54 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     for (name, list) in &numbers {
         writeln!(out, "{:<12} {}", name.replace('_', " "), few(list)).map_err(Failure::output)?;
     }
-    writeln!(out, "\ntensors").map_err(Failure::output)?;
+    tensors(&archive, &mut out).map_err(Failure::output)
+}
+
+/// The columns of a table, those of a role in a line.
+fn columns(csv: &CsvSchema) -> Vec<(&'static str, String)> {
+    let mut lines = vec![];
+    for (what, role) in [
+        ("numbers", CsvRole::Numeric),
+        ("categories", CsvRole::Categorical),
+        ("text", CsvRole::Text),
+        ("time", CsvRole::Time),
+        ("left out", CsvRole::Drop),
+    ] {
+        let fields = csv.fields.iter().filter(|field| field.role == role);
+        let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+        if !names.is_empty() {
+            let shown = &names[..names.len().min(20)];
+            let more = names.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            lines.push((what, format!("{}{more}", shown.join(", "))));
+        }
+    }
+    lines
+}
+
+/// The size of a model file of `bytes`, and how many of its tensors are in single precision.
+fn size(bytes: u64, archive: &Archive) -> String {
+    let (all, single) =
+        (archive.tensors().count(), archive.tensors().filter(|(_, one)| one.data.is_single()).count());
+    let single = match single {
+        0 => String::new(),
+        single => format!("; {single} of {all} tensors in single precision (32 bits)"),
+    };
+    let size = match bytes as f64 {
+        bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
+        bytes => format!("{:.2} MB", bytes / 1e6),
+    };
+    size + &single
+}
+
+/// Writes the names and shapes of the first [`SHOWN`] tensors.
+fn tensors(archive: &Archive, out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "\ntensors")?;
     for (name, numbers) in archive.tensors().take(SHOWN) {
-        writeln!(out, "  {name:<36} {:?}", numbers.shape).map_err(Failure::output)?;
+        writeln!(out, "  {name:<36} {:?}", numbers.shape)?;
     }
-    if let Some(more @ 1..) = archive.tensors().count().checked_sub(SHOWN) {
-        writeln!(out, "  and {more} more, which --json lists").map_err(Failure::output)?;
+    match archive.tensors().count().checked_sub(SHOWN) {
+        Some(more @ 1..) => writeln!(out, "  and {more} more, which --json lists"),
+        _ => Ok(()),
     }
-    Ok(())
 }
