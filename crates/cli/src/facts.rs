@@ -18,7 +18,6 @@ use crate::interrupt;
 use crate::note::{counted, note, short};
 use crate::plan::{Source, StreamPlan};
 use crate::progress::Mode;
-use crate::settings::Settings;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
 use checks::LabelWords;
@@ -57,36 +56,11 @@ impl<'a> Stream<'a> {
         // A first pass finds all columns, unless their number is declared; those of votes are experts.
         let takes_columns = |one: &Wanted| one.settings.features.is_none() && !one.entry.takes_votes();
         source.options.tells_missing = source.is_file() && wanted.iter().all(takes_columns);
-        let mut reader = source.open()?;
-        let block = reader.schema().block();
-        let fits = |scaling: &Scaling| matches!(scaling, Scaling::None | Scaling::Mixed);
-        if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| !fits(scaling))) {
-            return Err(Failure::usage(format!(
-                "--scale {scaling}: the labels on offer have features of their own, whose numbers are scaled as mixed or, with none, not at all; leave the option out"
-            )));
-        }
-        if plan.scaling == Some(Scaling::Mixed) && block.is_none() && reader.schema().numbers().is_none() {
-            return Err(Failure::usage(
-                "--scale mixed: is for tables with text, times or styled numbers, and for labels on offer with features, and would scale \
-                 nothing here; --scale standard leaves columns alone that have the values 0 and 1 only, as categories have",
-            ));
-        }
-        for one in wanted.iter().filter(|_| block.is_some()) {
-            let (width, first) = (one.block()?, wanted[0].block()?);
-            if width != first {
-                return Err(Failure::usage(format!(
-                    "width = {width}: compared learners read the same rows, which have {first} columns for each label"
-                )));
-            }
-        }
-        let substitutes = block.map(|width| {
-            // Of several, those that know labels by name are refused when they are made.
-            let (able, refused): (Vec<_>, Vec<_>) =
-                wanted.iter().map(|one| one.for_blocks(width)).partition(Result::is_ok);
-            let first = if able.is_empty() { refused } else { able };
-            first.into_iter().collect::<Result<Vec<Wanted>, Failure>>()
-        });
-        let substitutes: Option<Vec<Wanted>> = substitutes.transpose()?;
+        let reader = source.open()?;
+        let schema = reader.schema();
+        check_blocks(plan, wanted, &schema)?;
+        let block = schema.block();
+        let substitutes = block.map(|width| for_blocks(wanted, width)).transpose()?;
         let wanted = substitutes.as_deref().unwrap_or(wanted);
         check_settings(wanted)?;
         let mut as_they_are = true;
@@ -97,53 +71,21 @@ impl<'a> Stream<'a> {
             Some(_) => plan.scaling.or(Some(Scaling::Mixed)),
             None => plan.scaling.or(as_they_are.then_some(Scaling::None)),
         };
-        let Settings { classes, features, .. } = wanted[0].settings;
         if let Columns::Hashed { .. } = reader.columns() {
             // Checked before the first pass, which needs memory for every column itself.
             let features = reader.columns().count() as usize + usize::from(plan.intercept);
-            let classes = classes.map_or(2, |classes| classes as usize);
+            let classes = wanted[0].settings.classes.map_or(2, |classes| classes as usize);
             check_memory(plan, wanted, &Problem::new(classes, features).with_sparse(true))?;
         }
         let described = describe_reader(&plan.source, reader.as_ref());
         for sentence in reader.notes() {
             note(format_args!("noregret: {}: {sentence}", plan.source.name()));
         }
-        let (facts, description) = if reader.size().is_some() {
-            // A separate line, before the table of the second pass.
-            let shown = (plan.mode == Mode::Table).then_some("first pass");
-            reader.keep(MOST_KEPT);
-            let mut watched = Watched::new(reader, shown, plan.stop());
-            let survey = Survey::take(
-                &mut watched,
-                &SurveyOptions {
-                    name: &plan.source.data,
-                    scaling: scale,
-                    classes: wanted[0].entry.about.accepts.classes,
-                    features: features.map(|features| features as usize),
-                    bad_rows: plan.source.on_bad_row,
-                },
-            );
-            let (schema, kept, odd) = (watched.schema(), watched.again(), watched.odd_cells());
-            let label = LabelWords::of(plan, &schema);
-            let failed = |error| Failure::data(survey_error(&plan.source.data, label.way_out, &error));
-            let survey = survey.map_err(failed)?;
-            interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
-            drop(watched);
-            reader = match kept {
-                Some(kept) => kept,
-                None => source.with_schema(schema).open()?,
-            };
-            let found = of_file(plan, wanted, &survey, reader.schema(), &label);
-            // What is missing may be the reason.
-            let found =
-                found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?;
-            let numbers = many_numbers(&survey).map(|sentence| sentence + label.way_out);
-            for sentence in numbers.into_iter().chain(look_alike(&survey.labels)) {
-                note(format_args!("noregret: {}: {sentence}", plan.source.name()));
-            }
-            found
+        let (reader, (facts, description)) = if reader.size().is_some() {
+            first_pass(plan, wanted, scale, &source, reader)?
         } else {
-            of_pipe(plan, scale, wanted, reader.as_ref())?
+            let found = of_pipe(plan, scale, wanted, reader.as_ref())?;
+            (reader, found)
         };
         let problem = facts.problem(wanted[0].entry, &plan.asked(&wanted[0], plan.seed))?;
         check_memory(plan, wanted, &problem)?;
@@ -199,6 +141,83 @@ impl<'a> Stream<'a> {
         decisions.extend([("stream", self.description.clone()), ("features", features)]);
         decisions
     }
+}
+
+/// Refuses options that do not go with labels on offer that have features of their own, or with other rows.
+fn check_blocks(plan: &StreamPlan, wanted: &[Wanted], schema: &Schema) -> Result<(), Failure> {
+    let block = schema.block();
+    let fits = |scaling: &Scaling| matches!(scaling, Scaling::None | Scaling::Mixed);
+    if let (Some(_), Some(scaling)) = (block, plan.scaling.filter(|scaling| !fits(scaling))) {
+        return Err(Failure::usage(format!(
+            "--scale {scaling}: the labels on offer have features of their own, whose numbers are scaled as mixed or, with none, not at all; leave the option out"
+        )));
+    }
+    if plan.scaling == Some(Scaling::Mixed) && block.is_none() && schema.numbers().is_none() {
+        return Err(Failure::usage(
+            "--scale mixed: is for tables with text, times or styled numbers, and for labels on offer with features, and would scale \
+             nothing here; --scale standard leaves columns alone that have the values 0 and 1 only, as categories have",
+        ));
+    }
+    for one in wanted.iter().filter(|_| block.is_some()) {
+        let (width, first) = (one.block()?, wanted[0].block()?);
+        if width != first {
+            return Err(Failure::usage(format!(
+                "width = {width}: compared learners read the same rows, which have {first} columns for each label"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// These learners for rows whose labels on offer have blocks of `width` columns.
+fn for_blocks(wanted: &[Wanted], width: u32) -> Result<Vec<Wanted>, Failure> {
+    // Of several, those that know labels by name are refused when they are made.
+    let (able, refused): (Vec<_>, Vec<_>) =
+        wanted.iter().map(|one| one.for_blocks(width)).partition(Result::is_ok);
+    let first = if able.is_empty() { refused } else { able };
+    first.into_iter().collect()
+}
+
+/// Reads a file once. Returns the reader at its first row again, and the facts with their description.
+fn first_pass(
+    plan: &StreamPlan,
+    wanted: &[Wanted],
+    scale: Option<Scaling>,
+    source: &Source,
+    mut reader: Box<dyn Reader>,
+) -> Result<(Box<dyn Reader>, (Facts, String)), Failure> {
+    // A separate line, before the table of the second pass.
+    let shown = (plan.mode == Mode::Table).then_some("first pass");
+    reader.keep(MOST_KEPT);
+    let mut watched = Watched::new(reader, shown, plan.stop());
+    let survey = Survey::take(
+        &mut watched,
+        &SurveyOptions {
+            name: &plan.source.data,
+            scaling: scale,
+            classes: wanted[0].entry.about.accepts.classes,
+            features: wanted[0].settings.features.map(|features| features as usize),
+            bad_rows: plan.source.on_bad_row,
+        },
+    );
+    let (schema, kept, odd) = (watched.schema(), watched.again(), watched.odd_cells());
+    let label = LabelWords::of(plan, &schema);
+    let failed = |error| Failure::data(survey_error(&plan.source.data, label.way_out, &error));
+    let survey = survey.map_err(failed)?;
+    interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
+    drop(watched);
+    let reader = match kept {
+        Some(kept) => kept,
+        None => source.with_schema(schema).open()?,
+    };
+    let found = of_file(plan, wanted, &survey, reader.schema(), &label);
+    // What is missing may be the reason.
+    let found = found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?;
+    let numbers = many_numbers(&survey).map(|sentence| sentence + label.way_out);
+    for sentence in numbers.into_iter().chain(look_alike(&survey.labels)) {
+        note(format_args!("noregret: {}: {sentence}", plan.source.name()));
+    }
+    Ok((reader, found))
 }
 
 /// The facts from a first pass and from settings, and their description.
