@@ -45,7 +45,7 @@ use crate::read::format::Format;
 use crate::read::holes::lacking;
 use crate::read::logs::{self, LogUse};
 use crate::read::missing::Missing;
-use crate::read::options::{CsvRole, Offers, ReadOptions, Schema, Speech};
+use crate::read::options::{CsvRole, CsvSchema, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
 use crate::read::remark::Remark;
@@ -104,30 +104,14 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if alone.is_some_and(recognise::is_whole_table) {
         return Err(source.file_error(WHOLE_TABLE));
     }
-    let header = rows.first().is_some_and(|row| row.contains_key("noregret"));
-    let refused = options.decisions == LogUse::Refused;
-    let ours = if options.logged.is_some() { header } else { saved.is_none() || !refused };
-    if ours && begins_a_log(&rows) {
-        if options.logged.is_some() {
-            return Err(source.file_error(OURS));
-        }
-        if refused {
-            return Err(source.file_error(NO_DATA));
-        }
+    if is_own_log(&source, options, &rows)? {
         return LoggedRows::boxed(LogReader::of_source(source), options);
     }
     options.decisions.check_data().map_err(|what| source.file_error(what))?;
     if label.is_none() && layout.is_none() && rows.first().is_some_and(json::is_row) {
         return json::reader(source, options, &rows);
     }
-    let named = options.offered.is_some() || options.offers.is_some_and(|_| !has_column(saved, LABELS));
-    let offers = match saved {
-        // A row may state what is on offer although no row has when the model learnt.
-        Some(schema) => schema.offers.or(named.then_some(Offers::Named)),
-        None if options.offered.is_some() => Some(Offers::Named),
-        None if logged.is_some() => None,
-        None => options.offers.and_then(|width| offers::recognise(&rows, width)),
-    };
+    let offers = offers_of(options, &rows);
     // A model that leaves a column out has learnt from a log, of whose decisions it is no label.
     let no_label = |key: &str| {
         layout.is_some_and(|layout| layout.fields.iter().any(|of| of.role == CsvRole::Drop && of.name == key))
@@ -153,17 +137,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let numbered = keys.shape == Shape::Array || blocks.is_some();
     let speech = if numbered { Speech::Numbers(0) } else { Speech::Names };
     let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let width = match columns {
-        Columns::Numbered { count, .. } if saved.is_some_and(|schema| schema.format == Format::Ndjson) => {
-            Some(count)
-        }
-        // Names are places, and features that say which of them lack their number.
-        Columns::Named(_) if keys.shape == Shape::Array => {
-            let marks = columns.marks().len() as u32;
-            (marks > 0).then(|| columns.count() - marks)
-        }
-        _ => None,
-    };
+    let width = width(&columns, keys.shape, saved);
     let as_a_log = rows.first().and_then(|row| like_a_log(|key| row.contains_key(key)));
     let strict = saved.is_some() && options.room == 0;
     let mut columns = options.map(columns);
@@ -175,21 +149,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if let Some(width) = blocks {
         return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
     }
-    let (layout, mut notes) = match layout {
-        _ if keys.shape == Shape::Array => (logged.map(logs::Keys::alone), vec![]),
-        Some(layout) => {
-            let (mut layout, fields) = (layout.clone(), &layout.fields);
-            let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
-            agree(&mut layout, &names, options).map_err(|message| source.file_error(message))?;
-            (Some(layout), vec![])
-        }
-        None if saved.is_some() || rows.is_empty() => (None, vec![]),
-        None => {
-            let decided = table::decide(&rows, &keys, options, more);
-            let (layout, notes) = decided.map_err(|message| source.file_error(message))?;
-            (Some(layout), notes)
-        }
-    };
+    let (layout, mut notes) =
+        layout_of(&rows, &keys, options, layout, more).map_err(|message| source.file_error(message))?;
     if let (Some(saved), false) = (saved, more) {
         // Rows to be predicted may lack the label that the model knows.
         let label = options.label.clone().filter(|label| saved.label.as_ref() != Some(label));
@@ -214,6 +175,80 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     let scratch = Scratch::default();
     let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
     Ok(LineReader::boxed(source, columns, parser))
+}
+
+/// Whether the rows are those of a decision log of ours, and are read as such.
+fn is_own_log(
+    source: &Source,
+    options: &ReadOptions,
+    rows: &[Map<String, Value>],
+) -> Result<bool, ReadError> {
+    let header = rows.first().is_some_and(|row| row.contains_key("noregret"));
+    let refused = options.decisions == LogUse::Refused;
+    let ours = if options.logged.is_some() { header } else { options.schema.is_none() || !refused };
+    if !ours || !begins_a_log(rows) {
+        return Ok(false);
+    }
+    if options.logged.is_some() {
+        return Err(source.file_error(OURS));
+    }
+    if refused {
+        return Err(source.file_error(NO_DATA));
+    }
+    Ok(true)
+}
+
+/// How rows state the labels on offer, if they may.
+fn offers_of(options: &ReadOptions, rows: &[Map<String, Value>]) -> Option<Offers> {
+    let saved = options.schema.as_ref();
+    let named = options.offered.is_some() || options.offers.is_some_and(|_| !has_column(saved, LABELS));
+    match saved {
+        // A row may state what is on offer although no row has when the model learnt.
+        Some(schema) => schema.offers.or(named.then_some(Offers::Named)),
+        None if options.offered.is_some() => Some(Offers::Named),
+        None if options.logged.is_some() => None,
+        None => options.offers.and_then(|width| offers::recognise(rows, width)),
+    }
+}
+
+/// The length of the arrays, if the columns of a saved model say it.
+fn width(columns: &Columns, shape: Shape, saved: Option<&Schema>) -> Option<u32> {
+    match columns {
+        Columns::Numbered { count, .. } if saved.is_some_and(|schema| schema.format == Format::Ndjson) => {
+            Some(*count)
+        }
+        // Names are places, and features that say which of them lack their number.
+        Columns::Named(_) if shape == Shape::Array => {
+            let marks = columns.marks().len() as u32;
+            (marks > 0).then(|| columns.count() - marks)
+        }
+        _ => None,
+    }
+}
+
+/// The layout of the table that the rows are, and remarks on it: `saved`, if the model has one; `None` if
+/// features have no common columns.
+fn layout_of(
+    rows: &[Map<String, Value>],
+    keys: &Keys,
+    options: &ReadOptions,
+    saved: Option<&CsvSchema>,
+    more: bool,
+) -> Result<(Option<CsvSchema>, Vec<String>), ReadErrorKind> {
+    match saved {
+        _ if keys.shape == Shape::Array => Ok((options.logged.as_ref().map(logs::Keys::alone), vec![])),
+        Some(saved) => {
+            let mut layout = saved.clone();
+            let names: Vec<String> = saved.fields.iter().map(|field| field.name.clone()).collect();
+            agree(&mut layout, &names, options)?;
+            Ok((Some(layout), vec![]))
+        }
+        None if options.schema.is_some() || rows.is_empty() => Ok((None, vec![])),
+        None => {
+            let (layout, notes) = table::decide(rows, keys, options, more)?;
+            Ok((Some(layout), notes))
+        }
+    }
 }
 
 /// Whether a model has a column of the key `key`: a number, categories, or what is inside.
