@@ -143,23 +143,34 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}\n", table.trim_fmt())?;
-    let mut legend = Vec::new();
-    if order.len() > 1 {
-        let among = if mixed { ", among those with the same feedback" } else { "" };
-        legend.push(format!("* best of its column{among}"));
-    }
-    if any_repeated {
-        let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
-        legend.push(format!("mean ± standard deviation over {seeds} seeds"));
-    }
-    legend.push(counted(comparison.runs[0].score.rounds(), "round"));
-    writeln!(out, "{}", legend.join("; "))?;
+    writeln!(out, "{}", legend(comparison, order, mixed, any_repeated).join("; "))?;
     if let Some((majority, uniform)) = comparison.guessing() {
         writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
     }
     for one in &comparison.left_out {
         writeln!(out, "{one}")?;
     }
+    remarks(comparison);
+    Ok(())
+}
+
+/// What marks and numbers mean: `mixed` with both kinds of feedback, `repeated` with several seeds.
+fn legend(comparison: &Comparison, order: &[usize], mixed: bool, repeated: bool) -> Vec<String> {
+    let mut legend = Vec::new();
+    if order.len() > 1 {
+        let among = if mixed { ", among those with the same feedback" } else { "" };
+        legend.push(format!("* best of its column{among}"));
+    }
+    if repeated {
+        let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
+        legend.push(format!("mean ± standard deviation over {seeds} seeds"));
+    }
+    legend.push(counted(comparison.runs[0].score.rounds(), "round"));
+    legend
+}
+
+/// Says what is odd about the rows.
+fn remarks(comparison: &Comparison) {
     let large = comparison.feed.encodings.iter().map(|encoding| encoding.encoder.large_rows()).max();
     let mut encodings = comparison.feed.encodings.iter();
     if let Some(remark) = encodings.find_map(|encoding| encoding.encoder.clipped_costs()) {
@@ -168,7 +179,6 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     if let Some(rows @ 1..) = large {
         note(format_args!("{} beyond a learner's radius", counted_past(rows, "row")));
     }
-    Ok(())
 }
 
 /// A run, as JSON.

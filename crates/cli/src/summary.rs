@@ -80,10 +80,51 @@ pub(crate) fn print(
     if mode == Mode::Json {
         return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
     }
-    let rates = &summary.rates;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<22} {value}");
     line("learner", summary.learner.to_owned())?;
-    line("rounds", rates.rounds.to_string())?;
+    line("rounds", summary.rates.rounds.to_string())?;
+    print_rates(summary, score, window, &mut line)?;
+    if let Some(abstention) = &summary.abstention {
+        print_abstention(abstention, &mut line)?;
+    }
+    for (name, numbers) in &summary.numbers {
+        if *name == FIRST_APPEARANCES {
+            let (count, cost) = (numbers.len(), numbers.iter().sum::<f64>());
+            line("new classes", format!("{count}, whose first rounds cost {cost:.3} of the log-loss"))?;
+        } else {
+            line(&name.replace('_', " "), few(numbers))?;
+        }
+    }
+    if let Some(report) = &summary.calibration {
+        print_calibration(report, &summary.calibrated, &mut line)?;
+    }
+    if let Some(certified) = &summary.certified {
+        print_certified(certified, summary.certified_loss, &mut line)?;
+    }
+    for (name, count) in [
+        ("bad rows skipped", summary.bad_rows),
+        ("rows beyond radius", summary.large_rows),
+        ("rows clipped", summary.clipped_rows),
+        ("unknown features", summary.dropped_features),
+    ] {
+        if count > 0 {
+            line(name, count.to_string())?;
+        }
+    }
+    if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
+        line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
+    }
+    Ok(())
+}
+
+/// The errors and losses, in all rounds and in the `window` of the last ones, beside those of the baselines.
+fn print_rates(
+    summary: &Summary<'_>,
+    score: &Score,
+    window: usize,
+    line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let rates = &summary.rates;
     let last = |value: Option<f64>| {
         value.map_or_else(String::new, |value| format!("   (last {window}: {value:.5})"))
     };
@@ -121,46 +162,21 @@ pub(crate) fn print(
             line("frequencies' log-loss", format!("{:.5}", baselines.class_frequencies_log_loss))?;
         }
     }
-    if let Some(abstention) = &summary.abstention {
-        line(
-            "coverage",
-            format!("{:.5}   ({:.0} rounds answered)", abstention.coverage, abstention.answered),
-        )?;
-        if let Some(risk) = abstention.risk {
-            line("error rate, answered", format!("{risk:.5}"))?;
-        }
-        if let Some(cost) = abstention.mean_cost {
-            line("mean cost", format!("{cost:.5}   (an error costs 1, abstaining {})", abstention.asked))?;
-        }
-        line("guarantee", abstention.guarantee.clone())?;
+    Ok(())
+}
+
+fn print_abstention(
+    abstention: &Abstention,
+    line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    line("coverage", format!("{:.5}   ({:.0} rounds answered)", abstention.coverage, abstention.answered))?;
+    if let Some(risk) = abstention.risk {
+        line("error rate, answered", format!("{risk:.5}"))?;
     }
-    for (name, numbers) in &summary.numbers {
-        if *name == FIRST_APPEARANCES {
-            let (count, cost) = (numbers.len(), numbers.iter().sum::<f64>());
-            line("new classes", format!("{count}, whose first rounds cost {cost:.3} of the log-loss"))?;
-        } else {
-            line(&name.replace('_', " "), few(numbers))?;
-        }
+    if let Some(cost) = abstention.mean_cost {
+        line("mean cost", format!("{cost:.5}   (an error costs 1, abstaining {})", abstention.asked))?;
     }
-    if let Some(report) = &summary.calibration {
-        print_calibration(report, &summary.calibrated, &mut line)?;
-    }
-    if let Some(certified) = &summary.certified {
-        print_certified(certified, summary.certified_loss, &mut line)?;
-    }
-    for (name, count) in [
-        ("bad rows skipped", summary.bad_rows),
-        ("rows beyond radius", summary.large_rows),
-        ("rows clipped", summary.clipped_rows),
-        ("unknown features", summary.dropped_features),
-    ] {
-        if count > 0 {
-            line(name, count.to_string())?;
-        }
-    }
-    if let (Some(seconds), Some(rate)) = (summary.seconds, summary.rows_per_second) {
-        line("seconds", format!("{}   ({rate:.0} rows a second)", short(seconds)))?;
-    }
+    line("guarantee", abstention.guarantee.clone())?;
     Ok(())
 }
 
