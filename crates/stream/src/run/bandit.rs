@@ -240,46 +240,15 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         drawn += 1;
         standing.rounds += 1;
         let row = standing.rounds;
-        let logged = example.logged();
-        if logged.is_some() && (journal.is_some() || !learner.learns_of_others()) {
+        if example.logged().is_some() && (journal.is_some() || !learner.learns_of_others()) {
             return Err(RunError::Logged(row));
         }
-        if !decide(learner, &example, &mut decision) {
-            return Err(RunError::Offered(row));
-        }
-        let own_error = (play.floor > 0.0 && logged.is_none()).then(|| expected_error(&example, &decision));
-        let random = random_share(&decision);
-        if let Some(logged) = logged {
-            // Importance weights are those of the policy that has played.
-            (decision.label, decision.probability) = (logged.label.0, logged.probability);
-        } else {
-            play.draw(learner, &mut decision);
-        }
-        let earned = earned(&example, &decision);
-        if let Some(reward) = earned.filter(|reward| !reward.is_verdict() && !learner.takes_rewards()) {
-            return Err(RunError::Reward(row, reward.value()));
-        }
-        prediction.scores.copy_from_slice(&decision.scores);
-        prediction.probabilities.copy_from_slice(&decision.distribution);
-        if !prediction.is_finite() {
-            return Err(RunError::NotFinite(row));
-        }
+        let (earned, round) = played(learner, &example, play, &mut decision, &mut prediction, standing)?;
         let target = example.target();
-        let round = earned.map_or(RoundScore::default(), |reward| round_score(&example, &decision, reward));
-        if earned.is_some() {
-            standing.score.add(round);
-            if logged.is_none() {
-                standing.score.add_random(random);
-                if let Some(own) = own_error {
-                    standing.score.add_floor(round.expected_error - own);
-                }
-            }
-        }
-        let played = Label(decision.label);
         let outcome = Outcome {
             example: &example,
             prediction: &prediction,
-            played,
+            played: Label(decision.label),
             labels: examples.raw().map(|raw| raw.labels),
             target,
             round,
@@ -304,6 +273,50 @@ pub fn run_bandit_on<L: BanditLearner + ?Sized>(
         standing.score.facts.late = standing.late.came_late();
     }
     Ok(())
+}
+
+/// Decides the round of `example`, the last one of `standing`, and plays a label, unless another policy has
+/// played one. Returns its reward, if that is known, and the scores of the round.
+fn played<L: BanditLearner + ?Sized>(
+    learner: &L,
+    example: &Example,
+    play: &mut Play,
+    decision: &mut Decision,
+    prediction: &mut Prediction,
+    standing: &mut Standing<Decision>,
+) -> Result<(Option<Reward>, RoundScore), RunError> {
+    let (row, score, logged) = (standing.rounds, &mut standing.score, example.logged());
+    if !decide(learner, example, decision) {
+        return Err(RunError::Offered(row));
+    }
+    let own_error = (play.floor > 0.0 && logged.is_none()).then(|| expected_error(example, decision));
+    let random = random_share(decision);
+    if let Some(logged) = logged {
+        // Importance weights are those of the policy that has played.
+        (decision.label, decision.probability) = (logged.label.0, logged.probability);
+    } else {
+        play.draw(learner, decision);
+    }
+    let earned = earned(example, decision);
+    if let Some(reward) = earned.filter(|reward| !reward.is_verdict() && !learner.takes_rewards()) {
+        return Err(RunError::Reward(row, reward.value()));
+    }
+    prediction.scores.copy_from_slice(&decision.scores);
+    prediction.probabilities.copy_from_slice(&decision.distribution);
+    if !prediction.is_finite() {
+        return Err(RunError::NotFinite(row));
+    }
+    let round = earned.map_or(RoundScore::default(), |reward| round_score(example, decision, reward));
+    if earned.is_some() {
+        score.add(round);
+        if logged.is_none() {
+            score.add_random(random);
+            if let Some(own) = own_error {
+                score.add_floor(round.expected_error - own);
+            }
+        }
+    }
+    Ok((earned, round))
 }
 
 /// The loss of `label` in a simulated round.
