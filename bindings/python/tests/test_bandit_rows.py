@@ -83,6 +83,20 @@ def test_features_by_name_get_columns_as_they_come(tmp_path):
     assert bandit.predict({"device": "phone"}, ["v"]) == "v" and bandit.predict_proba({"device": "phone"}, ["v", "u"]).shape == (2,)
 
 
+@pytest.mark.parametrize("unit", ["h", "us", "ns", None])
+def test_times_of_numpy_and_within_features_are_times(unit):
+    when = datetime.datetime(2026, 1, 1, 10)
+    given = when if unit is None else np.datetime64(when).astype(f"M8[{unit}]")
+    outer, inner = (Bandit("auto", labels=["u", "v"]) for _ in range(2))
+    outer.decide({"when": given})
+    inner.decide({"user": {"when": given, "age": 31}})
+    names = [f"when:{part}" for part in ("days", "hour_sin", "hour_cos", "year_sin", "year_cos", "weekday=Thu")]
+    assert list(outer.columns) == names
+    assert list(inner.columns) == [f"user.{name}" for name in names] + ["user.age"]
+    with pytest.raises(ValueError, match=r'feature "user.age" appears twice'):
+        inner.decide({"user.age": 31, "user": {"age": 31, "when": given}})
+
+
 def test_room_for_features_by_name():
     bandit = Bandit("squarecb", labels=["u", "v"], features=3)
     bandit.decide({"a": 1, "b": "x"})

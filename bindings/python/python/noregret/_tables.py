@@ -34,6 +34,10 @@ class Seconds(float):
     """A duration."""
 
 
+class Moment(str):
+    """The text of a time of NumPy."""
+
+
 class Table(NamedTuple):
     """A table: names of columns, their cells (None for missing ones), and which columns have a categorical type."""
 
@@ -508,7 +512,7 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if isinstance(value, datetime.timedelta):
         return Seconds(value.total_seconds())
     if isinstance(value, np.datetime64):
-        return time_text(value)
+        return Moment(time_text(value))
     if isinstance(value, Mapping):
         return {str(key): _cell(inside, name, at) for key, inside in value.items()}
     if isinstance(value, set | frozenset):
@@ -534,7 +538,9 @@ def time_text(value: Any) -> str:
 
 def _members(name: str, cell: Any, times: bool) -> list[tuple[str, Any]]:
     """A cell as members of a JSON object."""
-    if times and isinstance(cell, datetime.date):
+    if times and isinstance(cell, dict):
+        return [(name, dict(pair for key, inside in cell.items() for pair in _members(key, inside, times)))]
+    if times and isinstance(cell, datetime.date | Moment):
         return _core.time_features(name, str(cell)) or [(name, str(cell))]
     return [(name, _plain(cell))]
 
