@@ -160,6 +160,8 @@ def library_labels(truth):
     masked = np.ma.array(truth.astype(int), mask=missing)
     return {
         "Int64": (pandas.Series(whole, dtype="Int64"), int),
+        "array of pandas": (pandas.array(whole, dtype="Int64"), int),
+        "index": (pandas.Index(whole, dtype="boolean"), bool),
         "arrow of pandas": (pandas.Series(whole, dtype="int64[pyarrow]"), int),
         "boolean": (pandas.Series(whole, dtype="boolean"), bool),
         "polars": (polars.Series(whole), int),
@@ -172,7 +174,7 @@ def library_labels(truth):
 
 
 @pytest.mark.parametrize("table", [False, True])
-@pytest.mark.parametrize("kind", ["Int64", "arrow of pandas", "boolean", "polars", "pyarrow", "chunks", "masked", "masked signs", "enumeration"])
+@pytest.mark.parametrize("kind", ["Int64", "array of pandas", "index", "arrow of pandas", "boolean", "polars", "pyarrow", "chunks", "masked", "masked signs", "enumeration"])
 def test_labels_of_libraries_keep_their_types(kind, table):
     # NumPy makes reals of whole numbers beside a missing one, "?" of what is masked, and two letters of an enumeration's names.
     pytest.importorskip("polars")

@@ -35,8 +35,8 @@ def labels(y: Any) -> Any:
         raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
     if isinstance(y, Mapping | set | frozenset):
         raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
-    # Whole numbers and truth values beside a missing one, of which NumPy makes reals.
-    if hasattr(y, "iloc") and not hasattr(y, "columns") and not isinstance(y.dtype, np.dtype) and not _tables.is_category(y.dtype):
+    # Series and arrays of pandas: whole numbers and truth values beside a missing one, of which NumPy makes reals.
+    if hasattr(y, "isna") and not hasattr(y, "columns") and not isinstance(y.dtype, np.dtype) and not _tables.is_category(y.dtype):
         return y.astype(object)
     if hasattr(y, "null_count") and hasattr(y, "to_list") and not hasattr(y, "columns"):
         return Cells(y) if y.null_count() else y
