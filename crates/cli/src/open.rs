@@ -67,25 +67,7 @@ pub(crate) fn open(plan: &RunPlan) -> Result<Opened, Failure> {
 fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Result<Opened, Failure> {
     let archive = read_archive(path)?;
     let mut saved = Saved::from_archive(&archive).map_err(|error| in_file(path, error))?;
-    if let Some(asked) = feedback
-        && (asked == FeedbackChoice::Bandit) != matches!(saved.learner, AnyModel::Bandit(_))
-    {
-        return Err(Failure::usage(format!(
-            "--feedback: the model {} learns from {}; omit the option",
-            path.display(),
-            if asked == FeedbackChoice::Bandit {
-                "the label"
-            } else {
-                "whether the label that it played was right"
-            }
-        )));
-    }
-    if saved.generator.is_some() && plan.seed != 0 {
-        return Err(Failure::usage(format!(
-            "--seed {}: the generator of labels continues from the model; omit the option",
-            plan.seed
-        )));
-    }
+    check_asked(plan, path, feedback, &saved)?;
     let mut source = plan.source.with_schema(saved.schema.clone());
     source.options.after = redis_stream(&source.data).and_then(|stream| last_entry(&archive, stream));
     if let (AnyModel::Full(_), Some(keys)) = (&saved.learner, &plan.source.options.logged) {
@@ -106,26 +88,12 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
-    let weights = saved.encoder.class_weights().iter();
-    let left_out = weights.filter(|(_, weight)| *weight == 0.0).map(|(name, _)| format!("{name:?}"));
-    let left_out: Vec<String> = left_out.collect();
-    if !left_out.is_empty() {
-        let (model, classes) = (path.display(), left_out.join(", "));
-        note(format_args!(
-            "noregret: {model}: gives the weight 0 to {classes}, whose rows are neither learnt nor scored here; predict scores them"
-        ));
-    }
+    note_left_out(path, &saved.encoder);
     let new = take_in(&mut saved, &source, plan.stop())?;
     let takes_in = reader.size().is_none() && can_grow(&saved.learner);
     let encoder = saved.encoder.with_large_row(plan.on_large_row);
     let mut decisions = describe_reader(&source, reader.as_ref());
-    if !new.is_empty() {
-        let classes = if new.len() == 1 { "class" } else { "classes" };
-        let names: Vec<String> = new.iter().take(20).map(|name| format!("{name:?}")).collect();
-        let more = if new.len() > 20 { ", …" } else { "" };
-        let sentence = format!("{} {classes} absent from the model: {}{more}", new.len(), names.join(", "));
-        decisions.push(("new", sentence));
-    }
+    decisions.extend(named_new(&new).map(|sentence| ("new", sentence)));
     decisions
         .push(("model", format!("{}, after {}", path.display(), counted(saved.learner.rounds(), "round"))));
     decisions.push(("learner", describe_learner(&saved.learner)));
@@ -145,6 +113,59 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
         archive: Some(archive),
         decisions,
     })
+}
+
+/// Refuses options that the saved model decides.
+fn check_asked(
+    plan: &StreamPlan,
+    path: &Path,
+    feedback: Option<FeedbackChoice>,
+    saved: &Saved,
+) -> Result<(), Failure> {
+    if let Some(asked) = feedback
+        && (asked == FeedbackChoice::Bandit) != matches!(saved.learner, AnyModel::Bandit(_))
+    {
+        return Err(Failure::usage(format!(
+            "--feedback: the model {} learns from {}; omit the option",
+            path.display(),
+            if asked == FeedbackChoice::Bandit {
+                "the label"
+            } else {
+                "whether the label that it played was right"
+            }
+        )));
+    }
+    if saved.generator.is_some() && plan.seed != 0 {
+        return Err(Failure::usage(format!(
+            "--seed {}: the generator of labels continues from the model; omit the option",
+            plan.seed
+        )));
+    }
+    Ok(())
+}
+
+/// Says which classes have the weight 0, if any have.
+fn note_left_out(path: &Path, encoder: &Encoder) {
+    let weights = encoder.class_weights().iter();
+    let left_out = weights.filter(|(_, weight)| *weight == 0.0).map(|(name, _)| format!("{name:?}"));
+    let left_out: Vec<String> = left_out.collect();
+    if !left_out.is_empty() {
+        let (model, classes) = (path.display(), left_out.join(", "));
+        note(format_args!(
+            "noregret: {model}: gives the weight 0 to {classes}, whose rows are neither learnt nor scored here; predict scores them"
+        ));
+    }
+}
+
+/// The classes that the model did not have, in a sentence, if there are any.
+fn named_new(new: &[String]) -> Option<String> {
+    if new.is_empty() {
+        return None;
+    }
+    let classes = if new.len() == 1 { "class" } else { "classes" };
+    let names: Vec<String> = new.iter().take(20).map(|name| format!("{name:?}")).collect();
+    let more = if new.len() > 20 { ", …" } else { "" };
+    Some(format!("{} {classes} absent from the model: {}{more}", new.len(), names.join(", ")))
 }
 
 /// Whether a learner can take in new classes.
