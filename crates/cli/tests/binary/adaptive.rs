@@ -26,7 +26,7 @@ fn loss(folder: &Folder, skipped: usize) -> f64 {
             "run all.svm --set budget=0.8 --skip {skipped} --quiet --predictions p.ndjson --top-k 9"
         ))
         .succeeded();
-    let text = String::from_utf8(folder.read("p.ndjson")).unwrap();
+    let text = folder.text("p.ndjson");
     let lines: Vec<&str> = text.lines().collect();
     let counted = &lines[lines.len() - COUNTED..];
     let surprise = |line: &&str| {

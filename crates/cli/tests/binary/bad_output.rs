@@ -90,7 +90,7 @@ fn an_old_file_outlives_a_failed_run() {
     assert_eq!((folder.read("model"), folder.read("out")), (model, b"old predictions".to_vec()));
     folder.write("b.svm", "c0 1:1\n");
     folder.run("predict model b.svm --output out").succeeded();
-    assert_eq!(String::from_utf8(folder.read("out")).unwrap().lines().count(), 1);
+    assert_eq!(folder.text("out").lines().count(), 1);
     assert_eq!(folder.names().len(), before.len() + 1, "no temporary file: {:?}", folder.names());
 }
 

@@ -98,7 +98,7 @@ fn bandit_models_predict() {
     }
     let right = |options: &str| {
         let ran = folder.run(&format!("predict model a.svm {options}")).succeeded();
-        let data = String::from_utf8(folder.read("a.svm")).unwrap();
+        let data = folder.text("a.svm");
         data.lines().zip(ran.stdout.lines()).filter(|(row, label)| row.starts_with(label)).count()
     };
     assert!(right("--greedy") > right("") + 30, "exploring costs: {} {}", right("--greedy"), right(""));
@@ -166,9 +166,9 @@ fn missing_numbers_are_in_the_log() {
         let log = format!("log.{ending}");
         same_after_replay(&folder, "run a.svm --learner soba --delay 17 --seed 5", &log, ending);
     }
-    assert!(String::from_utf8(folder.read("log.ndjson")).unwrap().contains("null"));
+    assert!(folder.text("log.ndjson").contains("null"));
     folder.run("run zero.svm --learner soba --seed 5 --quiet --log zero.ndjson --save zero").succeeded();
-    let before = String::from_utf8(folder.read("zero.ndjson")).unwrap();
+    let before = folder.text("zero.ndjson");
     let (header, lines) = before.split_once('\n').unwrap();
     let old = header.replace(",\"fills_missing\":true", "");
     assert_ne!(old, header);
@@ -195,11 +195,8 @@ fn a_changed_feature_or_answer_is_found() {
     for (at, learner) in LEARNERS.iter().enumerate() {
         let log = format!("log{at}.ndjson");
         folder.run(&format!("run a.svm --quiet --learner {learner} --log {log}")).succeeded();
-        let lines: Vec<serde_json::Value> = String::from_utf8(folder.read(&log))
-            .unwrap()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let lines: Vec<serde_json::Value> =
+            folder.text(&log).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let answered = |line: &serde_json::Value| line["correct"] == true;
         // Where something is known already. Right answers are what every learner learns from, though not from
         // each of them.
@@ -278,7 +275,7 @@ fn whatever_the_data_a_replay_is_the_run() {
             let [model, replayed] = ["model", "replayed"].map(|of| state(&folder, &format!("{of}-{name}")));
             assert!(model == replayed, "{log}: the models differ");
         }
-        let log = String::from_utf8(folder.read(&format!("pipe-{name}"))).unwrap();
+        let log = folder.text(&format!("pipe-{name}"));
         assert!(log.contains("\n{\"labels\":["), "names that come up are written down");
     }
 }
@@ -371,7 +368,7 @@ fn a_changed_log_is_found_out() {
     let folder = Folder::with("a.svm", libsvm(&rows(60, 3, 4)));
     let run = "run a.svm --quiet --learner banditron --set exploration=0.3 --delay 3 --log log";
     folder.run(run).succeeded();
-    let log = String::from_utf8(folder.read("log")).unwrap();
+    let log = folder.text("log");
     let lines: Vec<&str> = log.lines().collect();
     let line = |number: usize| lines[number - 1];
     // Lines: header, decisions 1 to 4, the feedback of 1, decision 5, …

@@ -15,8 +15,7 @@ fn error_rate(folder: &Folder, model: &str) -> f64 {
         let p = row["probabilities"].as_object().unwrap().values().map(|p| p.as_f64().unwrap());
         assert!((p.sum::<f64>() - 1.0).abs() < 1e-9);
     }
-    let (_, rest) = told.stderr.split_once("error rate ").unwrap();
-    rest.split([',', ' ']).next().unwrap().parse().unwrap()
+    told.error_rate()
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn the_bound_of_auto_is_shown_where_it_holds() {
     assert!((total - (2.0f64 * 5.0 * 4.0 * 8.0).ln()).abs() < 1e-9, "{summary}");
     let ran = folder.run(&format!("run a.svm --certify --limit 50 {members}")).succeeded();
     assert!(ran.stdout.contains("in every interval of rounds, the member"), "{}", ran.stdout);
-    let rows = String::from_utf8(folder.read("a.svm")).unwrap();
+    let rows = folder.text("a.svm");
     let lines = rows.lines().map(|line| line.replacen(' ', " |f ", 1));
     let weighted: Vec<String> = lines.map(|line| format!("1{line}").replacen(" |", " 2 |", 1)).collect();
     folder.write("w.vw", weighted.join("\n"));
@@ -209,7 +209,7 @@ fn what_does_not_hold_is_not_shown() {
             continue;
         }
         folder.run(&format!("run a.svm --quiet --report r.html {arguments}")).succeeded();
-        let page = String::from_utf8(folder.read("r.html")).unwrap();
+        let page = folder.text("r.html");
         let said = |what: &str| {
             let (_, rest) = page.split_once(&format!("No {what} is shown: "))?;
             Some(rest.split_once('.').unwrap().0.contains(&why.replace('\'', "&#39;")) || rest.contains(why))

@@ -7,7 +7,7 @@ fn two_learners_and_a_plot() {
     let folder = Folder::new();
     let ran = folder.run("demo --rows 400").succeeded();
     assert_eq!(folder.names(), ["noregret-demo.svg"]);
-    let plot = String::from_utf8(folder.read("noregret-demo.svg")).unwrap();
+    let plot = folder.text("noregret-demo.svg");
     assert!(plot.starts_with("<svg") || plot.starts_with("<?xml"), "{plot:.80}");
     for learner in ["auto", "ogd"] {
         assert!(plot.contains(learner), "the plot names {learner}");

@@ -30,7 +30,7 @@ fn estimates_are_near_the_truth() {
     let folder = logged("");
     let fresh = "run a.svm --quiet --learner ogd --save other";
     folder.run(fresh).succeeded();
-    let data = String::from_utf8(folder.read("a.svm")).unwrap();
+    let data = folder.text("a.svm");
     let share = |label: &str| data.lines().filter(|row| row.starts_with(label)).count() as f64 / 2000.0;
     let played = folder.run("predict other a.svm").succeeded().stdout;
     let right = data.lines().zip(played.lines()).filter(|(row, label)| row.starts_with(label)).count();
@@ -73,7 +73,7 @@ fn learning_is_worth_it() {
     let policies = "--policy best --policy alone:auto --policy learner:auto --reward-learner none";
     let found = folder.run(&format!("evaluate log.ndjson {policies} --json")).succeeded().objects();
     let [best, alone, learner] = &found[..3] else { panic!("{found:?}") };
-    let data = String::from_utf8(folder.read("a.svm")).unwrap();
+    let data = folder.text("a.svm");
     let share = |label: &str| data.lines().filter(|row| row.starts_with(label)).count() as f64 / 3000.0;
     let label = best["best_label"].as_str().unwrap();
     assert!((number(&estimate(best, "ips")["value"]) - share(label)).abs() < 0.08, "{best}");
@@ -135,7 +135,7 @@ fn late_and_lost_answers() {
         let value = evaluated(folder, "log.ndjson --policy uniform --reward-learner none");
         assert_eq!((value["rounds"].as_u64(), value["estimates"].as_array().unwrap().len()), (Some(2000), 2));
     }
-    let log = String::from_utf8(late.read("log.ndjson")).unwrap();
+    let log = late.text("log.ndjson");
     let mut answers = 0;
     let lossy: Vec<&str> = log
         .lines()
@@ -516,7 +516,7 @@ fn columns_of_a_foreign_log() {
         assert_eq!(value["estimates"], want["estimates"], "{log}");
     }
     // Ids are for feedback that comes later.
-    let text = String::from_utf8(folder.read("table.csv")).unwrap();
+    let text = folder.text("table.csv");
     folder.write(
         "named.csv",
         text.replacen("chosen", "label", 1).replacen("prob", "probability", 1).replacen("click", "reward", 1),

@@ -192,7 +192,7 @@ fn a_log_in_arff_is_as_in_csv() {
         refused.stderr
     );
     // All declared labels were on offer, also one that was never played.
-    let more = String::from_utf8(folder.read("log.arff")).unwrap().replacen("{a, b, c}", "{a, b, c, d}", 1);
+    let more = folder.text("log.arff").replacen("{a, b, c}", "{a, b, c, d}", 1);
     folder.write("more.arff", more);
     let summary = folder.run(&run.replace("log.arff", "more.arff")).succeeded().summary();
     assert_eq!(summary["classes"], 4, "{summary}");

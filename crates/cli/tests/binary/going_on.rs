@@ -119,7 +119,7 @@ fn streams() -> [String; 3] {
     let folder = Folder::new();
     ["classes=3 --set features=24", "classes=2 --set features=24", "classes=2 --set features=1"].map(|what| {
         folder.run(&format!("generate softmax --rows {ROWS} -o d --format libsvm --set {what}")).succeeded();
-        String::from_utf8(folder.read("d")).unwrap()
+        folder.text("d")
     })
 }
 
@@ -398,7 +398,7 @@ fn logs_that_are_cut_off() {
         folder.write("bad.ndjson", "{\"noregret\":\"deci");
         assert_eq!(folder.run("replay bad.ndjson").code, 2);
     }
-    let log = String::from_utf8(folder.read("l.ndjson")).unwrap();
+    let log = folder.text("l.ndjson");
     folder.write("bad.ndjson", log.clone() + "{\"id\": \"x\"\n");
     assert_eq!(folder.run("replay bad.ndjson").code, 2);
     // A last line that lacks nothing but its end is whole.

@@ -145,7 +145,7 @@ fn a_manual_page_for_every_command() {
     for command in commands(&folder) {
         assert!(pages.contains(&format!("noregret-{command}.1")), "{command}: {pages:?}");
     }
-    let page = String::from_utf8(folder.read("noregret-run.1")).expect("text");
+    let page = folder.text("noregret-run.1");
     assert!(page.contains(".TH") && page.contains("\\-\\-label"), "{page}");
     folder.run("manual not/there").failed(2, "not/there: No such file or directory (os error 2)");
 }

@@ -78,7 +78,7 @@ fn json_gives_labels_with_their_types() {
         let given: Vec<Value> = labels.iter().map(value).collect();
         folder.run("run a.ndjson --learner ogd --quiet --save m --predictions p.ndjson").succeeded();
         let said = |lines: &str| -> Vec<Value> { lines.lines().map(|line| value(&line)).collect() };
-        let run = said(&String::from_utf8(folder.read("p.ndjson")).unwrap());
+        let run = said(&folder.text("p.ndjson"));
         let known = folder.run("inspect m --json").succeeded().objects()[0]["labels"].clone();
         assert!(given.iter().all(|label| known.as_array().unwrap().contains(label)), "{known}");
         let predicted = said(&folder.run("predict m a.ndjson --json").succeeded().stdout);

@@ -45,8 +45,7 @@ fn label_trees_become_one() {
     let ran = good(&folder, "merge b c --output sum");
     assert!(ran.stdout.contains("1200 rounds of 2 models, sum-all\n"), "{}", ran.stdout);
     let ran = good(&folder, "predict sum a.svm");
-    let (_, rest) = ran.stderr.split_once("error rate ").expect("scored");
-    let rate: f64 = rest.split(',').next().expect("a number").parse().expect("a number");
+    let rate = ran.error_rate();
     assert!(rate < 0.5, "{}", ran.stderr);
 }
 
@@ -70,8 +69,7 @@ fn shards_become_one_model() {
     for model in ["sum", "once"] {
         for data in ["a.svm", "c.svm"] {
             let ran = good(&folder, &format!("predict {model} {data}"));
-            let (_, rest) = ran.stderr.split_once("error rate ").expect("scored");
-            let rate: f64 = rest.split(',').next().expect("a number").parse().expect("a number");
+            let rate = ran.error_rate();
             assert!(rate < 0.6, "{model} {data}: {}", ran.stderr);
         }
     }
@@ -98,7 +96,7 @@ fn bandit_shards_become_one_model() {
         good(&folder, "merge a b c --output once --how lambda-once");
         for model in ["sum", "once"] {
             let ran = good(&folder, &format!("predict {model} a.svm --greedy"));
-            let data = String::from_utf8(folder.read("a.svm")).expect("text");
+            let data = folder.text("a.svm");
             let right =
                 data.lines().zip(ran.stdout.lines()).filter(|(row, label)| row.starts_with(label)).count();
             assert!(right > 150, "{learner}, {model}: {right} of 300");
@@ -107,7 +105,7 @@ fn bandit_shards_become_one_model() {
         assert!(good(&folder, "inspect more").stdout.contains(", 1200 rounds in all\n"));
     }
     // The default rate of exploration depends on the number of rows.
-    let data = String::from_utf8(folder.read("a.svm")).expect("text");
+    let data = folder.text("a.svm");
     folder.write("long.svm", data.repeat(60));
     folder.write("longer.svm", data.repeat(120));
     for name in ["long", "longer"] {

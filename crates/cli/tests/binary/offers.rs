@@ -61,7 +61,7 @@ fn only_labels_on_offer_are_played() {
         let summary = folder.summary(&format!("{run} --log log{at}"));
         assert_eq!(summary["classes"], 4);
         assert!(error_rate(&summary) < most, "{learner}: uniform play errs in half of the rounds: {summary}");
-        let log = String::from_utf8(folder.read(&format!("log{at}"))).unwrap();
+        let log = folder.text(&format!("log{at}"));
         let lines = log.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         let mut decisions = 0;
         for decision in lines.filter(|line| line.get("p").is_some()) {
@@ -394,7 +394,7 @@ fn costs_of_all_actions_are_played_for() {
     let loss = summary["error_rate"].as_f64().unwrap();
     // By chance (0 + 3/4 + 3/4)/3 or so of the range is lost.
     assert!(loss < 0.35, "{summary}");
-    let log = String::from_utf8(folder.read("log")).unwrap();
+    let log = folder.text("log");
     assert!(log.contains("\"reward\":0.25") && log.contains("\"costs\":[-1.0,3.0]"), "{}", &log[..2000]);
     folder.run("replay log --save replayed").succeeded();
     folder.run("evaluate log --policy uniform").succeeded();
@@ -532,7 +532,7 @@ fn actions_without_a_cost_are_on_offer() {
     for learner in ["ogd", "auto"] {
         let run = format!("run a.vw --learner {learner} --quiet --predictions p.csv");
         folder.run(&run).succeeded();
-        let found = String::from_utf8(folder.read("p.csv")).unwrap();
+        let found = folder.text("p.csv");
         let asked: Vec<&str> = found.lines().skip(2).step_by(2).collect();
         assert_eq!(asked.len(), 80);
         assert!(asked.iter().all(|line| line.starts_with("2,") || line.starts_with("3,")), "{found}");

@@ -68,7 +68,7 @@ fn the_best_labels() {
         let found: Vec<(&String, f64)> = best.iter().map(|(label, p)| (label, p.as_f64().unwrap())).collect();
         assert_eq!(found, expected[..2]);
     }
-    let text = String::from_utf8(folder.read("p.ndjson")).unwrap();
+    let text = folder.text("p.ndjson");
     assert_eq!(text.lines().count(), 200);
     for line in text.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -106,7 +106,7 @@ fn the_best_of_very_many_labels() {
     for key in ["errors", "baselines"] {
         assert_eq!(with_forecasts[key], summary[key], "{key}");
     }
-    let text = String::from_utf8(folder.read("p.ndjson")).unwrap();
+    let text = folder.text("p.ndjson");
     assert_eq!(text.lines().count(), 900);
     for line in text.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -332,9 +332,7 @@ fn bad_rows_have_lines_of_their_own() {
         let set = format!("--learner {learner} --set classes=2 --save m");
         folder.run(&format!("{run} p.ndjson {set}")).succeeded();
         folder.run(&format!("{run} p.csv {set}")).succeeded();
-        let lines = |name: &str| -> Vec<String> {
-            String::from_utf8(folder.read(name)).unwrap().lines().map(str::to_owned).collect()
-        };
+        let lines = |name: &str| -> Vec<String> { folder.text(name).lines().map(str::to_owned).collect() };
         let (objects, cells) = (lines("p.ndjson"), lines("p.csv"));
         assert_eq!((objects.len(), cells.len()), (3000, 3001), "{learner}");
         let predicted = folder.run("predict m a.csv --json --id id").succeeded().stdout;

@@ -195,7 +195,7 @@ mod server {
         let piped =
             folder.run_with(&format!("run - {LEARNER} --save piped --predictions p.ndjson --quiet"), &lines);
         piped.succeeded();
-        let forecasts = String::from_utf8(folder.read("p.ndjson")).unwrap();
+        let forecasts = folder.text("p.ndjson");
         for (line, (id, fields)) in forecasts.lines().zip(&told) {
             let forecast: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
             let text = |value: &Value| match value {

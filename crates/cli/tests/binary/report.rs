@@ -21,10 +21,6 @@ fn stream(classes: usize) -> Folder {
     folder
 }
 
-fn page(folder: &Folder, name: &str) -> String {
-    String::from_utf8(folder.read(name)).unwrap()
-}
-
 /// The numbers inside a page.
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
@@ -35,7 +31,7 @@ fn data(page: &str) -> Value {
 fn the_numbers_are_those_of_the_run() {
     let folder = stream(3);
     let summary = folder.summary("rows.svm --learner folklore --certify --report page.html");
-    let page = page(&folder, "page.html");
+    let page = folder.text("page.html");
     assert!(!page.contains("http://") && !page.contains("https://"), "the page fetches something");
     let data = data(&page);
     for key in ["error_rate", "log_loss", "regret", "bound", "certificate"] {
@@ -76,7 +72,7 @@ fn strongest_columns_and_a_title() {
     let row = |t: u32| format!("{}.5,{}.5,{}\n", t % 2 * 10, t * 7 % 11, t % 2);
     let folder = Folder::with("a.csv", format!("tells,noise,y\n{}", (0..300).map(row).collect::<String>()));
     folder.run("run a.csv --quiet --learner folklore --report page.html --title Mine").succeeded();
-    let page = page(&folder, "page.html");
+    let page = folder.text("page.html");
     assert!(page.contains("<title>Mine</title>") && page.contains("Strongest columns"), "{page}");
     let columns = &data(&page)["columns"];
     assert_eq!(columns[0][0], "tells", "{columns}");
@@ -89,7 +85,7 @@ fn strongest_columns_and_a_title() {
 fn coverage_and_risk_are_those_of_abstaining() {
     let folder = stream(3);
     let summary = folder.summary("rows.svm --learner folklore --abstain-cost 0.2 --report page.html");
-    let (page, curve) = (page(&folder, "page.html"), summary["abstention"]["curve"].as_array().unwrap());
+    let (page, curve) = (folder.text("page.html"), summary["abstention"]["curve"].as_array().unwrap());
     let drawn = data(&page)["coverage_risk"].as_array().unwrap().clone();
     assert!(drawn.len() > 5);
     assert_eq!(drawn.len(), curve.len());
@@ -105,17 +101,17 @@ fn learners_have_the_sections_that_mean_something_for_them() {
     folder
         .run("run rows.svm --learner soba-diag --set exploration=0.25 --report soba.html --quiet")
         .succeeded();
-    let soba = page(&folder, "soba.html");
+    let soba = folder.text("soba.html");
     assert!(soba.contains("Exploration") && !soba.contains("Calibration") && !soba.contains("Log-loss"));
     // γ(K-1)/K
     let explored = data(&soba)["exploration"].as_array().unwrap().last().unwrap()[1].as_f64().unwrap();
     assert!((explored - 0.25 * 2.0 / 3.0).abs() < 1e-9, "{explored}");
     folder.run("run rows.svm --learner perceptron --report perceptron.html --quiet").succeeded();
-    let perceptron = page(&folder, "perceptron.html");
+    let perceptron = folder.text("perceptron.html");
     assert!(!perceptron.contains("Exploration") && !perceptron.contains("Calibration"));
     let compare = |options: &str| {
         folder.run(&format!("compare rows.svm --report compare.html --quiet {options}")).succeeded();
-        page(&folder, "compare.html")
+        folder.text("compare.html")
     };
     let both = compare("--learners ogd,folklore --window 100");
     assert!(both.contains("Learners compared on rows.svm"));
@@ -136,7 +132,7 @@ fn calibration_by_class_is_there_if_asked_for() {
     let folder = stream(3);
     let page = |options: &str| {
         folder.run(&format!("run rows.svm --learner ogd --report page.html --quiet {options}")).succeeded();
-        page(&folder, "page.html")
+        folder.text("page.html")
     };
     assert!(!page("").contains("Calibration by class"));
     let classes = page("--calibration=classes");
@@ -226,7 +222,8 @@ fn a_browser_shows_it_on_a_phone_and_in_the_dark() {
     folder.run("run rows.svm --report auto.html --limit 300 --quiet").succeeded();
     for name in ["run.html", "bandit.html", "compare.html", "auto.html"] {
         // The page allows no scripts; the copy that is measured does.
-        let measured = page(&folder, name)
+        let measured = folder
+            .text(name)
             .replace("default-src 'none'; style-src", "script-src 'unsafe-inline'; style-src")
             .replace("</body>", MEASURE);
         folder.write("measured.html", measured);

@@ -341,7 +341,7 @@ fn abstaining_buys_a_lower_risk() {
     let curve = abstention["curve"].as_array().unwrap();
     let last = curve.last().unwrap();
     assert_eq!((number(last, "coverage"), number(last, "risk")), (1.0, number(&summary, "error_rate")));
-    assert!(String::from_utf8(folder.read("risk.svg")).unwrap().contains("<svg"));
+    assert!(folder.text("risk.svg").contains("<svg"));
     let rate = &folder.summary("a.svm --abstain-rate 0.3")["abstention"];
     assert!((number(rate, "coverage") - 0.7).abs() < 61.0 / 2000.0, "{rate}");
     let table = folder.run("run a.svm --abstain-rate 0.3").succeeded().stdout;

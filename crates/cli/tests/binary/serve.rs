@@ -272,7 +272,7 @@ fn keys_are_seen_once() {
     let folder = Folder::new();
     let key = folder.run("serve --dir data --add-key site --right write --models a,b").succeeded().stdout;
     assert_eq!(key.trim().len(), 64);
-    let kept = String::from_utf8(folder.read("data/keys.json")).unwrap();
+    let kept = folder.text("data/keys.json");
     assert!(kept.contains("\"site\"") && !kept.contains(key.trim()), "{kept}");
     let again = folder.run("serve --dir data --add-key site");
     assert_eq!((again.code, again.stderr.trim()), (2, "noregret: there is a key called site already"));

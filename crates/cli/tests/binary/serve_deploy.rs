@@ -184,7 +184,7 @@ fn keys_are_in_no_log() {
         Ended(folder.command("serve --listen 127.0.0.1:0 --dir data").stderr(said).spawn().unwrap());
     let begun = Instant::now();
     let base = loop {
-        let text = String::from_utf8(folder.read("said")).unwrap();
+        let text = folder.text("said");
         let address = text.split_once("noregret: http://").and_then(|(_, rest)| rest.split_once(','));
         if let Some((address, _)) = address {
             break format!("http://{address}");

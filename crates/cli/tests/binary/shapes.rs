@@ -99,8 +99,7 @@ fn tables_of_other_programs_are_read() {
         2,
         "uci.test: has one cell in its first row, where most rows have 3: if that line is no row, leave it out, as in tail -n +2",
     );
-    let named =
-        String::from_utf8(folder.read("uci.test")).unwrap().replace("|1x3 Cross validator", "a, b, label");
+    let named = folder.text("uci.test").replace("|1x3 Cross validator", "a, b, label");
     folder.write("uci.csv", named);
     assert_eq!(learnt(&folder, "uci.csv"), expected);
     // Decimal commas between blanks delimit nothing.

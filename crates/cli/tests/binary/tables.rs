@@ -59,11 +59,11 @@ fn the_how_to_page_works() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    let sorted = String::from_utf8(folder.read("sorted.csv")).unwrap();
+    let sorted = folder.text("sorted.csv");
     let lines: Vec<&str> = sorted.lines().collect();
     assert_eq!((lines.len(), lines[0]), (201, "id,label,confidence"), "{said}");
     assert!(lines[1].starts_with("T-000601,"), "{}", lines[1]);
-    let learnt = String::from_utf8(folder.read("learnt.csv")).unwrap();
+    let learnt = folder.text("learnt.csv");
     assert_eq!((learnt.lines().count(), learnt.lines().next()), (601, Some("id,label,confidence,truth")));
     assert!(said.contains("there is no column \"priority\""), "{said}");
     assert!(said.contains("1 class absent from the model: \"recycling\""), "{said}");
@@ -357,16 +357,16 @@ fn objects_are_tables() {
     let folder = Folder::new();
     folder.run("generate tickets --rows 1200 --output a.csv").succeeded();
     folder.run("generate tickets --rows 100 --seed 1 --output b.csv").succeeded();
-    let read = |name: &str| String::from_utf8(folder.read(name)).unwrap();
     for name in ["a", "b"] {
-        folder.write(&format!("{name}.ndjson"), as_objects(&read(&format!("{name}.csv")), false));
-        folder.write(&format!("{name}-nested.ndjson"), as_objects(&read(&format!("{name}.csv")), true));
+        folder.write(&format!("{name}.ndjson"), as_objects(&folder.text(&format!("{name}.csv")), false));
+        folder
+            .write(&format!("{name}-nested.ndjson"), as_objects(&folder.text(&format!("{name}.csv")), true));
     }
     let run = |data: &str, model: &str| {
         folder
             .run(&format!("run {data} --label queue --limit 400 --quiet --save {model} --predictions p.ndjson --top-k 12"))
             .succeeded();
-        read("p.ndjson")
+        folder.text("p.ndjson")
     };
     let of_csv = run("a.csv", "csv");
     assert_eq!(run("a.ndjson", "json"), of_csv);
@@ -456,9 +456,8 @@ fn parquet_files_are_tables() {
     let folder = Folder::new();
     folder.run("generate tickets --rows 1200 --output a.csv").succeeded();
     folder.run("generate tickets --rows 100 --seed 1 --set day=2 --output b.csv").succeeded();
-    let text = |name: &str| String::from_utf8(folder.read(name)).unwrap();
     for name in ["a", "b"] {
-        write_parquet(&text(&format!("{name}.csv")), &folder.path(&format!("{name}.parquet")));
+        write_parquet(&folder.text(&format!("{name}.csv")), &folder.path(&format!("{name}.parquet")));
     }
     let run = |ending: &str, options: &str| {
         let data = format!("a.{ending} --label queue --limit 250 {options}");
@@ -471,7 +470,7 @@ fn parquet_files_are_tables() {
         let kinds = ["label", "numbers", "categories", "text", "time", "left out"];
         let kind = |line: &&str| kinds.iter().any(|kind| line.trim_start().starts_with(&format!("{kind}  ")));
         let block = said.lines().filter(kind).map(|line| line.replace(" (as 1,234.50)", ""));
-        (summary, text("p.ndjson"), block.collect::<Vec<String>>())
+        (summary, folder.text("p.ndjson"), block.collect::<Vec<String>>())
     };
     for options in ["--drop priority,text --id id", "--text customer --categorical text --numeric amount", ""]
     {

@@ -41,6 +41,11 @@ impl Folder {
         std::fs::read(self.path(name)).unwrap()
     }
 
+    /// A file of text.
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
     /// Names of the files in it, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
@@ -118,6 +123,13 @@ impl Ran {
     /// The JSON objects of standard output.
     pub(crate) fn objects(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The error rate that `predict` tells.
+    #[track_caller]
+    pub(crate) fn error_rate(&self) -> f64 {
+        let (_, rest) = self.stderr.split_once("error rate ").unwrap();
+        rest.split([',', ' ']).next().unwrap().parse().unwrap()
     }
 
     #[track_caller]
