@@ -322,6 +322,11 @@ fn bodies_may_be_compressed() {
     // Files that were packed apart and then put together have several members; what follows them is no body.
     let line = packed(&format!("{row}\n"));
     assert_eq!(learn(lines, "GZIP", &[&*line, &*line, &*line].concat()).lines().len(), 3);
+    // Zeros behind a member are padding, as in files.
+    let zeros = [0_u8; 600];
+    learn(one, "gzip", &[&*packed(&row), &zeros].concat()).ok(200);
+    assert_eq!(learn(lines, "gzip", &[&*line, &zeros, &*line, &zeros].concat()).lines().len(), 2);
+    assert_eq!(learn(one, "gzip", &zeros).status, 400);
     assert_eq!(learn(one, "gzip", &[&*line, b"and more"].concat()).status, 400);
     assert_eq!(learn(one, "gzip", &line[..line.len() - 4]).status, 400);
     // The limit is on what is unpacked.
@@ -332,7 +337,7 @@ fn bodies_may_be_compressed() {
         (refused.status, &refused.json()["detail"]),
         (415, &json!("the body has the content-encoding \"br\"; gzip or none was needed"))
     );
-    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(7));
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], json!(10));
 }
 
 /// Of numbers around 50 some are null: as many forecasts are right as where the holes are filled. A restart,
