@@ -27,9 +27,9 @@
 //! $$ \hat f_a = m(\phi(x, a)), \qquad \text{the label is drawn by inverse gaps at several scales} \tag{1} $$
 //!
 //! as in [`auto`](super::auto), and the model learns $\phi(x, a_t)$ with the soft label $(1 - r, r)$. Its
-//! regret does not depend on the number of labels. A second forecaster joins the default model, a logistic one
-//! with a posterior for every column (`posterior.rs`): columns that were seen in few rounds, as those of new
-//! labels, count less and learn faster. It begins at the rate of rewards so far, or at `prior`.
+//! regret does not depend on the number of labels. A logistic model with a variance for each column joins the
+//! default one (`posterior.rs`): columns that were seen in few rounds, as those of new labels, count less and
+//! learn faster. It begins at the rate of rewards so far, or at `prior`.
 //!
 //! With `schedule = certificate` the label is drawn as in [SquareCB](super::squarecb), whose exploration
 //! scale $\gamma_t$ follows from the model's certificate $C_t$, a bound on its regret:

@@ -7,20 +7,23 @@
 //!
 //! $$ z = o_t + \langle w, \phi\rangle, \qquad o_t = \ln \frac{R_t + 1/2}{t - R_t + 1/2}, \tag{1} $$
 //!
-//! with the rewards $R_t$ of the first $t$ rounds, so that forecasts begin at the rate so far; with a prior of
-//! the rate $\rho$ as of $n$ rounds, $n\rho$ and $n(1 - \rho)$ take the places of the two ½. $\phi$ is the
-//! block over $\sqrt{q}$, with $q$ the mean of its squared norm in the first 16 rounds, in which only rate
-//! and $q$ are learnt (entries beyond 1000 are taken as 1000). $w$ begins at 0 and its variances $v$ at 1: the log-odds of a first label differ from
-//! the rate's by about 1. After the reward $r$, with $n = \sum_j v_j\phi_j^2$,
+//! with the rewards $R_t$ of the first $t$ rounds, so that forecasts begin at the rate so far; with a prior
+//! of the rate $\rho$ as of $n$ rounds, $n\rho$ and $n(1 - \rho)$ take the places of the two ½. $\phi$ is
+//! the block over $\sqrt{q}$, with $q$ the mean of its squared norm in the first 16 rounds, in which only
+//! the rate and $q$ are learnt; entries of $\phi$ beyond 1000 are taken as 1000. $w$ begins at 0 and its
+//! variances $v$ at 1: the log-odds of a first label differ from the rate's by about 1. After the reward $r$,
+//! with $n = \sum_j v_j\phi_j^2$,
 //!
 //! $$ z' + n\ (\sigma(z') - r) = z, \qquad w_j \mathrel{+}= (r - \sigma(z'))\ v_j\phi_j, \tag{2} $$
-//! $$ \frac{1}{v_j} \mathrel{+}= \frac{h \phi_j^2}{1 + h\ (n - v_j\phi_j^2)}, \qquad h = \sigma'(z'), \tag{3} $$
+//! $$ \frac{1}{v_j} \mathrel{+}= \frac{h \phi_j^2}{1 + h\ (n - v_j\phi_j^2)},
+//!    \qquad h = \sigma'(z'), \tag{3} $$
 //!
 //! a proximal step, and the curvature of the round as it appears to one column, if the others are only known
 //! up to their variances: what `pooled.rs` does with matrices. There is no theorem.
 //!
-//! **Joined** are both forecasts, $f$ of `auto` and $\sigma(z)$, by their log losses: with $\ell$ the nats that
-//! this one has lost less so far, kept within $\pm 20$ so that the other one is soon back after a change,
+//! **Joined** are both forecasts, $f$ of `auto` and $\sigma(z)$, by their log losses: with $\ell$ the nats
+//! that this one has lost less so far, kept within $\pm 20$ so that the other one is soon back after a
+//! change,
 //!
 //! $$ \hat f = \sigma(\ell)\ \sigma(z) + (1 - \sigma(\ell))\ f. \tag{4} $$
 //!
