@@ -100,6 +100,7 @@ def test_bad_targets_for_the_kind_of_learner():
         (lambda: Learner("ogd", features=2, classes=2, radius=0.0), ValueError, "radius = 0"),
         (lambda: Learner("ogd", features=2, classes=3, labels=["a", "b"]), ValueError, "labels: 2 names; classes = 3"),
         (lambda: Learner("ogd", features=2, labels=["a", "a"]), ValueError, "labels has 'a' and 'a'; every label needs a name of its own"),
+        (lambda: Learner("ogd", features=2, labels=["a", " a"]), ValueError, 'labels: the label " a" is the class "a" but for the blanks around it'),
         (lambda: Learner("folklore", features=10**6, classes=10), MemoryError, "folklore would take .* MiB"),
         (lambda: Learner("aioli", features=2, classes=3), ValueError, "classes = 3: must be 2: aioli is binary"),
         (lambda: Learner("soba", features=2, classes=2), ValueError, "learns from the label, not from bandit feedback"),

@@ -212,8 +212,9 @@ impl Hub {
     /// Makes a model from `spec`. Takes time, so it must not be called on request threads.
     ///
     /// # Errors
-    /// 409 if the name exists.
+    /// 409 if the name exists; 422 if labels differ by their types or the blanks around them alone.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
+        spec.check_labels()?;
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
         self.create_as(name, true, live.clone(), || {
             let mut engine = Engine::new(spec, &self.limits)?;

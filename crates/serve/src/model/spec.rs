@@ -8,6 +8,7 @@ use noregret::learner::{Classes, Feedback as Kind};
 use noregret::param::{Value as Param, Values};
 use noregret::registry::{self, Entry};
 use noregret_stream::encode::costs::Costs;
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
@@ -409,6 +410,17 @@ impl Spec {
             return Err(Refusal::invalid("retired", what));
         }
         Ok(())
+    }
+
+    /// Refuses labels of a new model that differ by their types or the blanks around them alone. Models that
+    /// were made before keep theirs.
+    ///
+    /// # Errors
+    /// If there are such labels.
+    pub(crate) fn check_labels(&self) -> Result<(), Refusal> {
+        let given = self.labels.iter().flatten().map(|label| (&*label.text, label.of));
+        let clash = Labels::first_clash(given);
+        clash.map_or(Ok(()), |(at, why)| Err(Refusal::invalid(&format!("labels[{at}]"), why)))
     }
 
     fn names(&self, limits: &Limits) -> Result<Vec<GivenLabel>, Refusal> {

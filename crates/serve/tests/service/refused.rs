@@ -83,6 +83,22 @@ fn rows_that_cannot_be_read_are_counted() {
     assert!(metrics.contains("noregret_rounds_refused_total{model=\"m\"} 5"), "{metrics}");
 }
 
+/// Labels of a new model that differ by their types or by the blanks around them alone.
+#[test]
+fn labels_that_are_nearly_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for (labels, what) in [
+        (json!(["x", "y", " x"]), "the label \" x\" is the class \"x\" but for the blanks around it"),
+        (json!(["y", 1, "1"]), "the label \"1\" is a text, and the class of this name is a number"),
+    ] {
+        let refused = service.put("/v1/models/m", &json!({"feedback": "bandit", "labels": labels}));
+        let body = refused.json();
+        assert_eq!((refused.status, &body["field"]), (422, &json!("labels[2]")), "{body}");
+        assert!(body["detail"].as_str().is_some_and(|detail| detail.starts_with(what)), "{body}");
+    }
+}
+
 /// A name that an object has twice is refused, as in files: nobody knows which of the two counts.
 #[test]
 fn names_that_appear_twice() {

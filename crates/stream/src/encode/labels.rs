@@ -175,6 +175,17 @@ impl Labels {
         })
     }
 
+    /// The first of labels that are given as classes which cannot be one beside those before it: its place, and
+    /// why, as [`Labels::clash`] says it.
+    pub fn first_clash<'a>(names: impl IntoIterator<Item = (&'a str, LabelType)>) -> Option<(usize, String)> {
+        let mut before = Self::default();
+        names.into_iter().enumerate().find_map(|(at, (name, of))| {
+            let clash = before.clash(name, of);
+            before.collect(name, of);
+            clash.map(|why| (at, why))
+        })
+    }
+
     /// The class whose name differs from this one, which is no class, by the blanks around it alone.
     fn apart_by_blanks(&self, name: &str) -> Option<&str> {
         let bare = name.trim();
@@ -352,6 +363,9 @@ impl TryFrom<Vec<String>> for Labels {
     type Error = Fault;
 
     fn try_from(names: Vec<String>) -> Result<Self, Fault> {
+        if let Some((_, why)) = Self::first_clash(names.iter().map(|name| (&**name, LabelType::Unstated))) {
+            return Err(why.into());
+        }
         Self::of(&names.into_iter().map(|name| (name, LabelType::Unstated)).collect::<Vec<_>>())
     }
 }
@@ -417,6 +431,12 @@ mod tests {
         for name in ["a", "b ", "c", " c", "a b"] {
             assert_eq!(labels.clash(name, Text), None, "{name}");
         }
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let error = Labels::try_from(owned(&["a", "b", " a"])).expect_err("one but for a blank").to_string();
+        assert!(error.starts_with("the label \" a\" is the class \"a\" but for the blanks"), "{error}");
+        assert!(Labels::try_from(owned(&["a", " b", "c d"])).is_ok());
+        let clash = Labels::first_clash([("a", Text), ("1", Whole), ("1", Text)]);
+        assert_eq!(clash.map(|(at, _)| at), Some(2));
         let numbers: Labels = [("1", Whole)].into_iter().collect();
         assert!(numbers.clash(" 1", Text).is_some() && numbers.clash("1", Whole).is_none());
         let beyond = "340282366920938463463374607431768211456";
