@@ -178,14 +178,17 @@ fn for_blocks(wanted: &[Wanted], width: u32) -> Result<Vec<Wanted>, Failure> {
     first.into_iter().collect()
 }
 
-/// Reads a file once. Returns the reader at its first row again, and the facts with their description.
+/// The reader at its first row, and the facts with their description.
+type Found = (Box<dyn Reader>, (Facts, String));
+
+/// Reads a file once.
 fn first_pass(
     plan: &StreamPlan,
     wanted: &[Wanted],
     scale: Option<Scaling>,
     source: &Source,
     mut reader: Box<dyn Reader>,
-) -> Result<(Box<dyn Reader>, (Facts, String)), Failure> {
+) -> Result<Found, Failure> {
     // A separate line, before the table of the second pass.
     let shown = (plan.mode == Mode::Table).then_some("first pass");
     reader.keep(MOST_KEPT);
