@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How often the time after which models rest is halved at present.
 static HALVED: AtomicU32 = AtomicU32::new(0);
-/// A time of 18 hours is a second then. Where memory is no longer short, it is not long until times are whole.
+/// A time of 18 hours is a second then. Where memory is no longer short, it is not long until times are
+/// whole.
 const MOST_HALVED: u32 = 16;
 
 /// Halves the time after which models rest if the process holds more than `most` bytes of memory, and doubles
-/// it again otherwise. Done every second, it lets those rest first that nobody has asked for the longest time.
+/// it again otherwise. Done every second, it lets those rest first that nobody has asked for the longest
+/// time.
 pub(crate) fn watch(most: Option<usize>) {
     let is_over = most.zip(resident()).is_some_and(|(most, now)| now > most as u64);
     HALVED.store(halved(HALVED.load(Ordering::Relaxed), is_over), Ordering::Relaxed);

@@ -175,8 +175,8 @@ impl Labels {
         })
     }
 
-    /// The first of labels that are given as classes which cannot be one beside those before it: its place, and
-    /// why, as [`Labels::clash`] says it.
+    /// The first of labels that are given as classes which cannot be one beside those before it: its place,
+    /// and why, as [`Labels::clash`] says it.
     pub fn first_clash<'a>(names: impl IntoIterator<Item = (&'a str, LabelType)>) -> Option<(usize, String)> {
         let mut before = Self::default();
         names.into_iter().enumerate().find_map(|(at, (name, of))| {

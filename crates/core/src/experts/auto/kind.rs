@@ -25,8 +25,9 @@ pub(super) struct Traits {
     pub(super) tolerated: f64,
     /// The same for the best member that is within it.
     pub(super) tolerated_once: f64,
-    /// Whether the member may be worth much after thousands of rows though it is worth nothing after the first
-    /// thousand, as trees may that find interactions: it is judged when all members are within the budget.
+    /// Whether the member may be worth much after thousands of rows though it is worth nothing after the
+    /// first thousand, as trees may that find interactions: it is judged when all members are within the
+    /// budget.
     pub(super) learns_late: bool,
     /// Whether the member draws random numbers.
     pub(super) draws: bool,

@@ -66,9 +66,9 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `booster@3:2` are gradient-boosted trees, fitted again whenever the rows have grown by a quarter, with
-//!   three heads, each of which the stacks weigh, one of them the mean of two fits; a fit is divided among the
-//!   rounds that follow. (3) and (4) are about its forecasts, whichever trees they come from.
+//! * `booster@3:2` are gradient-boosted trees, fitted again when the rows have grown by a quarter. The stacks
+//!   weigh its three heads, one of which is the mean of two fits. (3) and (4) are about its forecasts,
+//!   whichever trees they come from.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
 //!   see each row once, and at once; `forest` are twelve trees that undo splits which do not reduce the loss,
 //!   with three heads.
@@ -93,11 +93,12 @@
 //! half budgets. At round 1024 and all later powers of two, members are dropped (a minus in `members`)
 //! without which the stacks would have lost hardly more so far (`stack/worth.rs`), and others until the rest
 //! is within two budgets at round 4096 and within one from round 8192 on: always the one that is worth least
-//! to the stacks for its time; trees, forest and neighbours are judged from round 8192 on. The best member, the booster, cheap members and one cheap `shared` family are
-//! kept. If it was announced after how many rounds the model is settled ([`OnlineLearner::settle_after`]),
-//! a sixteenth of these stands for 1024 in this, if it is less, and a quarter for 8192, but at least 512 and
-//! 1024. When classes or features are added, members that would not be chosen for the larger problem are
-//! dropped before they grow, and if no family is left, `diagonals` join.
+//! to the stacks for its time; trees, forest and neighbours are judged from round 8192 on. The best member,
+//! the booster, cheap members and one cheap `shared` family are kept. If it was announced after how many
+//! rounds the model is settled ([`OnlineLearner::settle_after`]), a sixteenth of these, if it is less, stands
+//! for 1024 in this, and a quarter for 8192, but at least 512 and 1024. When classes or features are added,
+//! members that would not be chosen for the larger problem are dropped before they grow, and if no family is
+//! left, `diagonals` join.
 //!
 //! ## Deviations
 //!
@@ -306,8 +307,7 @@ impl Auto {
         }
         let (limits, [decided, settled]) = (self.limits(), self.trial());
         if self.rounds >= decided {
-            let by_worth = ByWorth::of(self.by_worth, self.rounds >= settled);
-            self.roster.retire(limits.work, self.limit, by_worth);
+            self.roster.retire(limits.work, self.limit, ByWorth::of(self.by_worth, self.rounds >= settled));
         }
         self.roster.extend(limits);
     }

@@ -145,8 +145,8 @@ impl Kind for BoosterKind {
         HEADS
     }
 
-    /// The first number is that of its columns in a stack, 1 if none is given, as in models before it was; the
-    /// second one that of the fits whose mean is a forecast, likewise.
+    /// The first number is that of its columns in a stack, 1 if none is given, as in models before it was;
+    /// the second one that of the fits whose mean is a forecast, likewise.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
         let columns = first.map_or(Some(0.0), |first| count(first, HEADS))?;
         let fits = second.map_or(Some(0.0), |second| (second == "2").then_some(2.0))?;

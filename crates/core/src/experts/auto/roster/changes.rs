@@ -32,8 +32,8 @@ pub(in super::super) enum ByWorth {
 }
 
 impl ByWorth {
-    /// Those of a mixture in which members are `judged`, before or after the round in which all are within the
-    /// budget.
+    /// Those of a mixture in which members are `judged`, before or after the round in which all are within
+    /// the budget.
     pub(in super::super) fn of(judged: bool, settled: bool) -> Self {
         match (judged, settled) {
             (false, _) => Self::Nobody,
