@@ -72,14 +72,16 @@ pub(super) fn check(
              needed: an action without a cost is written with a colon, as 2:"
         )));
     }
-    let Some(Outside { cost, line, fits }) = outside.filter(|_| bandits) else { return Ok(()) };
+    let Some(Outside { cost, line, cheapest, fits }) = outside.filter(|_| bandits) else { return Ok(()) };
     if plan.source.on_bad_row != BadRows::Fail {
         return Ok(());
     }
     // A log of another program has rewards, which are 1 - cost.
     if plan.source.options.logged.is_some() {
         let (reward, [least, most]) = (rounded(1.0 - cost), <[f64; 2]>::from(fits));
-        let [from, to] = [rounded(1.0 - most).min(0.0), rounded(1.0 - least)];
+        let from = rounded(1.0 - most).min(0.0);
+        // 0 where no reward is above it.
+        let to = if cheapest >= 1.0 && from < 0.0 { 0.0 } else { rounded(1.0 - least) };
         return Err(Failure::data(format!(
             "{data}:{line}: the reward is {reward}, where 0 to 1 was needed; pass --rewards={from}..{to}, which has all rewards of the file"
         )));
@@ -95,6 +97,8 @@ pub(super) fn check(
 struct Outside {
     cost: f64,
     line: u64,
+    /// The least of all costs.
+    cheapest: f64,
     /// A range with 0 and all costs.
     fits: Costs,
 }
@@ -107,7 +111,7 @@ impl Outside {
             |number: f64| if number.abs() < 1.0 { number.signum() * number.abs().ceil() } else { number };
         // 0 for -0.
         let fits = Costs::new(whole(rounded(least.0)).min(0.0) + 0.0, whole(rounded(most.0)).max(0.0) + 0.0)?;
-        Some(Self { cost, line, fits })
+        Some(Self { cost, line, cheapest: least.0, fits })
     }
 }
 

@@ -82,6 +82,13 @@ fn logs_that_say_nothing_are_refused() {
     folder
         .run(&format!("run bad.csv {NAMES} --quiet"))
         .failed(2, "bad.csv:3: the reward is 7, where 0 to 1 was needed; pass --rewards=0..7, which has all rewards of the file");
+    for (best, range) in [("0", "-1..0"), ("0.5", "-1..1")] {
+        folder.write("lost.csv", format!("age,chosen,prob,click\n3,a,0.5,-1\n4,b,0.5,{best}\n"));
+        let said = format!(
+            "lost.csv:2: the reward is -1, where 0 to 1 was needed; pass --rewards={range}, which has all rewards of the file"
+        );
+        folder.run(&format!("run lost.csv {NAMES} --quiet")).failed(2, &said);
+    }
     folder
         .run("run log.csv --feedback bandit --decision played --probability prob --quiet")
         .failed(2, "log.csv: has no column \"played\"; its columns are \"age\", \"hue\", \"chosen\", \"prob\", \"click\"");
