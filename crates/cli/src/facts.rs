@@ -223,6 +223,10 @@ fn first_pass(
     Ok((reader, found))
 }
 
+/// What is said besides to a learner of bandit feedback whose data have no label.
+const PLAYED: &str = "; in a log of decisions --decision names the key of what was played, \
+                      as --decision decision";
+
 /// The facts from a first pass and from settings, and their description.
 fn of_file(
     plan: &StreamPlan,
@@ -243,7 +247,9 @@ fn of_file(
         let place = match (&schema.label, schema.format) {
             (Some(label), _) => format!(" under {label:?}; --label names another column"),
             (None, Format::Ndjson) => {
+                let log = if wanted.iter().all(Wanted::is_bandit) { PLAYED } else { "" };
                 ": there is no key label, class, target or y; --label names the key that is meant".to_owned()
+                    + log
             }
             (None, _) => String::new(),
         };

@@ -190,6 +190,12 @@ fn too_few_labels() {
         2,
         "b.ndjson: none of its 2 rows has a label: there is no key label, class, target or y; --label names the key that is meant",
     );
+    folder.write("log.ndjson", "{\"a\":1,\"decision\":\"u\",\"probability\":0.5,\"reward\":1}\n".repeat(2));
+    folder.run("run log.ndjson --quiet --feedback bandit").failed(
+        2,
+        "log.ndjson: none of its 2 rows has a label: there is no key label, class, target or y; --label names the key that is meant; \
+         in a log of decisions --decision names the key of what was played, as --decision decision",
+    );
 }
 
 #[test]
