@@ -325,6 +325,8 @@ fn other_kinds_of_labels_are_refused_by_name() {
     };
     folder.write("known.json", round("").repeat(20));
     folder.run("run known.json --quiet --feedback bandit --costs=-1..0").succeeded();
+    let ran = folder.run("run known.json --quiet --learner ogd");
+    assert!(ran.code == 2 && ran.stderr.contains("(_multi): --feedback bandit learns"), "{}", ran.stderr);
     folder.write("grounded.json", round(",\"_definitely_bad\":false").repeat(20));
     let ran = folder.run("run grounded.json --quiet --feedback bandit --costs=-1..0");
     assert!(ran.code == 2 && ran.stderr.contains("interaction-grounded"), "{}", ran.stderr);
@@ -339,6 +341,7 @@ fn other_kinds_of_labels_are_refused_by_name() {
     folder.write("shared.vw", "shared |u a\n0:1:0.5 |b c\n|b d\n\n".repeat(20));
     let ran = folder.run("run shared.vw --quiet --learner ogd");
     assert!(ran.code == 2 && ran.stderr.contains("round of several lines"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--feedback bandit learns from them"), "{}", ran.stderr);
     let prices: String = (0..200).map(|t| format!("0.{:03} | a:{t}\n", t * 7 % 199)).collect();
     folder.write("prices.vw", prices);
     let ran = folder.run("run prices.vw --quiet --learner ogd");

@@ -163,8 +163,7 @@ impl Json {
                 label_actions(object, actions.list(), played, row)?;
             }
             (Some(_), None) => {
-                return Err("has actions with features of their own (_multi), which learners of bandit feedback learn from"
-                    .into());
+                return Err("has actions with features (_multi): --feedback bandit learns from them".into());
             }
             (None, Some(_)) => {
                 return Err("has no actions (_multi), which the rows before it have".into());

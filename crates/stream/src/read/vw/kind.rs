@@ -9,7 +9,7 @@ pub(super) fn refused(head: &str) -> Option<String> {
         "ca" => CONTINUOUS.to_owned(),
         "slates" => SLATES.to_owned(),
         "shared" | "ccb" => "begins a round of several lines (cb_adf, ccb, csoaa_ldf), whose actions have features of their own: \
-                             learners of bandit feedback learn from them"
+                             --feedback bandit learns from them"
             .to_owned(),
         word => return several_labels(word),
     })
