@@ -304,7 +304,7 @@ fn what_is_wrong_with_a_file_is_said() {
             "a.jsonl",
             b"{\"a\": 1}\n{\n",
             "a.jsonl:2: is not a JSON object: EOF while parsing an object at character 1; one object a line was needed, as jq -c . writes \
-             them",
+             them, and jq -c '.data[]' those of a list under the key data",
         ),
         ("a.vw", b"1 | a\n1 | \xff\n", "a.vw:2: the row is not UTF-8 text"),
     ];

@@ -56,7 +56,7 @@ fn json_that_is_no_object_a_line() {
         (
             "{\n \"a\": 1,\n \"label\": \"x\"\n}\n",
             "a.json:1: is not a JSON object: EOF while parsing an object at character 1; one object a line was needed, as jq -c . writes \
-             them"
+             them, and jq -c '.data[]' those of a list under the key data"
                 .to_owned(),
         ),
         (

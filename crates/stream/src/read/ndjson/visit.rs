@@ -57,6 +57,10 @@ pub(crate) fn parse_object(
     result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(text, &error))))
 }
 
+/// The way out for an object over several lines.
+const CUT: &str = "; one object a line was needed, as jq -c . writes them, and jq -c '.data[]' those of \
+                   a list under the key data";
+
 #[cold]
 fn syntax(line: &str, error: &serde_json::Error) -> String {
     let rest = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
@@ -77,7 +81,8 @@ fn syntax(line: &str, error: &serde_json::Error) -> String {
     let cut = error.is_eof() && line.trim_ascii_end().ends_with(['{', '[', ',']);
     let way_out = match rest.chars().next().filter(|_| fault.starts_with("trailing")) {
         Some(',') => "; no comma was needed behind it",
-        next if cut || next == Some('{') => "; one object a line was needed, as jq -c . writes them",
+        Some('{') => "; one object a line was needed, as jq -c . writes them",
+        _ if cut => CUT,
         _ => "",
     };
     format!("is not a JSON object: {fault}{way_out}")
