@@ -6,10 +6,12 @@ Needs NumPy. `--only`, `--learners` and `--rivals` run a part of it.
 """
 
 import argparse
+import datetime
 import itertools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -25,7 +27,8 @@ that would happen, are the same for all.
 noregret runs with what is written and nothing else. Of a rival that setting of its grid is shown which has the most clicks in the mean over the
 seeds, chosen world by world after the fact, so that it knows what no one knows before: that is what `auto` is to be compared with,
 and it does not reach it. Microseconds of a round are processor time of noregret's whole run, reading and logging included. A
-learner without a line and a time without a number were not measured in that world, and Vowpal Wabbit is not among the rivals."""
+learner without a line and a time without a number were not measured in that world, and Vowpal Wabbit is not among the rivals.
+`auto` is of the build of {day.day} {day:%B %Y}."""
 
 WORLDS = {
     "20 labels, .2 to 3 %": "",
@@ -183,7 +186,8 @@ def main():
     parser.add_argument("--learners", nargs="*", default=list(LEARNERS))
     parser.add_argument("--rivals", nargs="*", default=[kind.name for kind in RIVALS])
     args = parser.parse_args()
-    print(HEAD.format(seeds=args.seeds, rows=args.rows))
+    day = datetime.date.fromtimestamp(pathlib.Path(shutil.which(args.program)).stat().st_mtime)
+    print(HEAD.format(seeds=args.seeds, rows=args.rows, day=day))
     for name, settings in WORLDS.items():
         if args.only and args.only not in name:
             continue

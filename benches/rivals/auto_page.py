@@ -5,7 +5,7 @@ import json
 import sys
 
 from contestants import NOREGRET, timed
-from tables import chosen, machine, write
+from tables import built, chosen, machine, write
 
 BUDGETS = ("0.1", "0.6", "3", "10", "100")
 # Rows of the sweep.
@@ -22,7 +22,7 @@ SWEPT = "digits,segments,vehicle,segment,satimage,pendigits,usps,letter,electric
 TEXT = """# auto by itself
 
 Written by `python3 benches/rivals/rivals.py auto`. What tuned rivals reach on the same streams is in
-[rivals-quality.md](rivals-quality.md).
+[rivals-quality.md](rivals-quality.md). {built}
 
 {machine}
 
@@ -98,6 +98,7 @@ def auto(options):
         print(line, file=sys.stderr, flush=True)
     if not options.streams:
         page = TEXT.format(
+            built=built(),
             machine=machine(),
             streams="\n".join(streams),
             few=FEW,

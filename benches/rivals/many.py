@@ -21,7 +21,7 @@ import many_streams
 from contestants import NOREGRET
 from places import ROOT, WORK
 from streams import stream
-from tables import build
+from tables import build, built
 
 matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "noregret"
@@ -239,6 +239,7 @@ Written by `python3 benches/rivals/rivals.py many`. One pass in file order, ever
 are made by `benches/rivals/many_streams.py`. Rows a second of processor time and the peak memory are those of the whole process,
 reading included; other programs were running, so that times are upper bounds; rivals' figures are kept from
 earlier runs of this page. Where a rival's probability of the label is zero, a thousandth of the uniform distribution is mixed in, to its favour.
+{built()}
 
 ## Many classes, many columns
 

@@ -9,7 +9,7 @@ from grids import settings
 from places import MOA
 from streams import GENERATED, GENERATED_ROWS, head, stream, with_label_before
 from sections import duration
-from tables import given_up, machine, outcome, put_into, remembered, write
+from tables import built, given_up, machine, outcome, put_into, remembered, write
 
 LEARNERS = {
     "ARF, 30 trees": "meta.AdaptiveRandomForest -s 30",
@@ -150,7 +150,7 @@ def page(names, table, contestants, lost, partly):
 
 Written by `NOREGRET_GENERATED_ROWS={GENERATED_ROWS} python3 benches/rivals/rivals.py moa{asked}`. Log-loss / error rate / rows a second of processor
 time; every row is predicted before its label is seen. `auto` is `noregret run FILE`, nothing set; it has the lowest log-loss on {len(table) - losses} of {len(table)}
-streams and the lowest error rate on {len(table) - errors}. Longer real streams are cut after {FIRST:,} rows.{missing}
+streams and the lowest error rate on {len(table) - errors}. Longer real streams are cut after {FIRST:,} rows.{missing} {built()}
 
 MOA is that of capymoa 0.15.1, at its defaults but for the number of trees; its votes are taken as probabilities, calibrated on the rows so far by Vovk's mixture of fifteen
 powers and shares of uniform, if that is better (`benches/rivals/Prequential.java`). Where a rival's probability of the label is zero, the better of a floor of 1e-15 and a thousandth of the uniform distribution

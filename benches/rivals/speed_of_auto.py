@@ -9,7 +9,7 @@ import sys
 from contestants import RUN
 from grids import settings
 from streams import head, stream
-from tables import machine, put_into
+from tables import built, machine, put_into
 
 VW = ("covtype", "covtype-shuffled", "digits", "usps", "mnist_t10k", "letter", "kdd99")
 TARGETS = {"covtype": 0.1, "covtype-shuffled": 0.1, "digits": 0.006}
@@ -85,7 +85,7 @@ def speed_of_auto(options):
 `python3 benches/rivals/rivals.py speed-of-auto`: rows a second of processor time, one thread, of the whole process for `noregret run FILE` and VW, of
 predicting and learning alone for the others. Long streams once, the others three times, in turn. What log-loss and error each has for it is in
 [rivals-quality.md](rivals-quality.md) and [rivals-moa.md](rivals-moa.md). The last row but one is what tuning VW costs, and the
-last one what was chosen by it.
+last one what was chosen by it. {built()}
 
 {machine()}
 

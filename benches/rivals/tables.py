@@ -1,5 +1,6 @@
 """The tables: runs the contestants, stores their outcomes, writes the pages."""
 
+import datetime
 import functools
 import hashlib
 import importlib.metadata
@@ -36,6 +37,12 @@ def given_up(rival, setting, on):
 def build():
     """Identifies a build of noregret."""
     return hashlib.blake2b(NOREGRET.read_bytes(), digest_size=8).hexdigest()
+
+
+def built():
+    """Of which day's build `auto` is: the day on which the program was written."""
+    day = datetime.date.fromtimestamp(NOREGRET.stat().st_mtime)
+    return f"`auto` is of the build of {day.day} {day:%B %Y}."
 
 
 def outcome(rival, setting, on):
@@ -295,7 +302,7 @@ default. The lowest error of a row is bold; - is a full matrix that would be too
 *No-change* says the label of the row before again, which under this feedback only those know who have played it: where it errs seldom, rows of
 one label follow each other, and who counts which label follows which label, as a member of `auto` does where it has heard them, is good for that reason, too.
 
-`auto` has the lowest error on {self.lowest} of {count} streams, and is within 5 % of the lowest on {self.close}.
+`auto` has the lowest error on {self.lowest} of {count} streams, and is within 5 % of the lowest on {self.close}. {built()}
 
 {machine()}
 

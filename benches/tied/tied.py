@@ -7,8 +7,10 @@ stream the weights change by label, which conditional-logit cannot learn. Needs 
 """
 
 import argparse
+import datetime
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -73,12 +75,13 @@ def main():
                 cells.append(f"{loss - best * ROWS:,.0f}" + (f" / {certificate:,.0f}" if certificate is not None else ""))
             what = "weights of their own" if own else "common weights"
             lines.append(f"| {labels}, {what} | {best * ROWS:,.0f} | {' | '.join(cells)} |")
+    day = datetime.date.fromtimestamp(pathlib.Path(shutil.which(options.program)).stat().st_mtime)
     heads = " | ".join(f"`{name}`" for name in LEARNERS)
     print(f"""# One weight for a column of all labels
 
 Written by `python benches/tied/tied.py`: {ROWS:,} rows of {COLUMNS} columns a label, whose label is drawn from the softmax of linear scores. Total log-loss in nats beyond that of the
 probabilities which the labels were drawn from / certificate where there is one. Guessing loses {ROWS:,} ln K. `conditional-logit` is told the norm of the weights, {NORM}; the others run with their
-defaults. A dash is a full matrix that would be too large.
+defaults. A dash is a full matrix that would be too large. `auto` is of the build of {day.day} {day:%B %Y}.
 
 | labels | loss of the truth | {heads} |
 |---|---:|{"---:|" * len(LEARNERS)}
