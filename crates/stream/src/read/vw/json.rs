@@ -163,7 +163,10 @@ impl Json {
                 label_actions(object, actions.list(), played, row)?;
             }
             (Some(_), None) => {
-                return Err("has actions with features (_multi): --feedback bandit learns from them".into());
+                return Err(
+                    "has actions with features of their own (_multi): --feedback bandit learns from them"
+                        .into(),
+                );
             }
             (None, Some(_)) => {
                 return Err("has no actions (_multi), which the rows before it have".into());
