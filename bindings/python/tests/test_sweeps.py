@@ -96,6 +96,8 @@ def test_several_files_are_learnt_as_one(tmp_path):
         return run["rounds"], run["log_loss"]
 
     assert rate(parts) == rate(tmp_path / "all.csv") and rate(parts)[0] == 60
+    (tmp_path / "empty.csv").touch()
+    assert rate([parts[0], tmp_path / "empty.csv", parts[1]]) == rate(parts)
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     for path in parts:

@@ -261,6 +261,7 @@ fn line(id: &str, fields: &[Cow<'_, str>]) -> String {
     {
         let row = row.trim().replace(['\n', '\r'], " ");
         return match row.strip_prefix('{').and_then(|row| row.strip_suffix('}')) {
+            Some(keys) if keys.trim().is_empty() => format!("{{\"tag\":{id}}}\n"),
             Some(keys) => format!("{{\"tag\":{id},{keys},\"tag\":{id}}}\n"),
             None => format!("{{\"tag\":{id},{row}\n"),
         };
@@ -317,6 +318,7 @@ mod tests {
         let read: HashMap<String, serde_json::Value> = serde_json::from_str(&row).unwrap();
         assert_eq!((read["tag"].as_str(), read["age"].as_u64()), (Some("7-0"), Some(37)));
         assert_eq!(row.matches('\n').count(), 1);
+        assert_eq!(of(&["row", "{ }"]), "{\"tag\":\"7-0\"}\n");
         // A row that is no object is a bad row, after its name.
         let bad = of(&["row", "37"]);
         assert!(

@@ -223,14 +223,21 @@ def _joined(paths: Sequence[Path]) -> tuple[str, np.ndarray[Any, Any]]:
         buffer = io.BytesIO()
         pq.write_table(pa.concat_tables([pq.read_table(path) for path in paths]), buffer)
         return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
-    texts = [path.read_bytes() for path in paths]
-    texts = [text if text.endswith(b"\n") else text + b"\n" for text in texts if text]
-    if kind in (".csv", ".tsv"):
-        header = texts[0].partition(b"\n")[0].strip() if texts else b""
-        for path, text in zip(paths, texts, strict=True):
-            if text.partition(b"\n")[0].strip() != header:
-                raise ValueError(f"data: {path}: its first line is not that of {paths[0]}; the same header was needed")
-        texts = texts[:1] + [text.partition(b"\n")[2] for text in texts[1:]]
+    texts: list[bytes] = []
+    header, of = b"", paths[0]
+    for path in paths:
+        text = path.read_bytes()
+        if not text:
+            continue
+        if kind in (".csv", ".tsv"):
+            first, _, rest = text.partition(b"\n")
+            if not texts:
+                header, of = first.strip(), path
+            elif first.strip() != header:
+                raise ValueError(f"data: {path}: its first line is not that of {of}; the same header was needed")
+            else:
+                text = rest
+        texts.append(text if text.endswith(b"\n") or not text else text + b"\n")
     return paths[0].name, np.frombuffer(b"".join(texts), dtype=np.uint8)
 
 

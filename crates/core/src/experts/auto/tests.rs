@@ -347,6 +347,28 @@ fn a_trial_is_short_before_a_model_is_settled() {
     assert_eq!(announced.trial(), [DECIDED, SETTLED]);
 }
 
+/// On noise a forest is not worth its time: it stays until all members are within the budget.
+#[test]
+fn a_forest_is_judged_later() {
+    let mut learner =
+        auto(3, 4, &[("members", "labels+trees+forest+shared@0.01+products@0.01+products@0.1")]);
+    let noise = |_, rng: &mut Rng| ((0..4).map(|_| rng.uniform() - 0.5).collect(), rng.below(3) as usize);
+    losses(&mut learner, 1000, noise);
+    let names = |learner: &Auto| -> Vec<String> {
+        learner.roster.active().map(|(word, _)| word.to_string()).collect()
+    };
+    let (limit, mut later, before) = (learner.limit, learner.clone(), names(&learner));
+    learner.roster.retire(f64::INFINITY, limit, ByWorth::Early);
+    let early = names(&learner);
+    assert!(early.iter().any(|word| word == "forest"), "{early:?}");
+    assert!(early.len() < before.len(), "{before:?} {early:?}");
+    later.roster.retire(f64::INFINITY, limit, ByWorth::Everybody);
+    let all = names(&later);
+    assert!(!all.iter().any(|word| word == "forest"), "{all:?}");
+    learner.roster.retire(0.0, limit, ByWorth::Nobody);
+    assert!(!names(&learner).iter().any(|word| word == "forest"), "for the limit everybody leaves");
+}
+
 /// The leader is kept although it costs more than the whole budget and the others cost little.
 #[test]
 fn the_leader_is_kept() {
