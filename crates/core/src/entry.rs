@@ -1,7 +1,6 @@
 //! An algorithm of the registry, and how its learner is made.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use crate::algorithm::{
     About, Algorithm, AnyModel, BanditModel, ExpertModel, Forecast, Model, check_problem,
@@ -39,7 +38,7 @@ impl Learners {
         self.0.ok_or_else(none)?(name)
     }
 
-    /// The parameters `values` of a wrapper, whose name is `learner`, that wraps one of these learners.
+    /// The parameters `values` of the learner called `learner`; a wrapper wraps one of these learners.
     ///
     /// # Errors
     /// If a name or a value is not valid.
@@ -61,38 +60,12 @@ impl PartialEq for Learners {
     }
 }
 
-/// Parameters of a learner that wraps another one.
+/// Parameters of a learner that may wrap another one.
 pub trait Wraps: Params {
-    /// The same parameters, with these learners to choose from.
-    fn among(self, learners: Learners) -> Self;
-}
-
-/// What gives wrappers their learners.
-pub(crate) trait Catalogue {
-    /// These learners.
-    const LEARNERS: Learners;
-}
-
-/// Reads parameters.
-trait Reads<P> {
-    fn read(learner: &str, values: &Values) -> Result<P, ParamError>;
-}
-
-/// Reads parameters of a learner that wraps no other one.
-struct Plain;
-
-/// Reads parameters of a wrapper, which is given the learners of `C`.
-struct Among<C>(PhantomData<C>);
-
-impl<P: Params> Reads<P> for Plain {
-    fn read(learner: &str, values: &Values) -> Result<P, ParamError> {
-        P::from_values(learner, values)
-    }
-}
-
-impl<P: Wraps, C: Catalogue> Reads<P> for Among<C> {
-    fn read(learner: &str, values: &Values) -> Result<P, ParamError> {
-        C::LEARNERS.read(learner, values)
+    /// The same parameters, for wrappers with these learners to choose from.
+    #[must_use]
+    fn among(self, _learners: Learners) -> Self {
+        self
     }
 }
 
@@ -127,13 +100,15 @@ pub struct Entry {
     mixture: bool,
     blocks: bool,
     all_labels: bool,
-    make: fn(&Values, Problem, u64) -> Made,
+    /// What a wrapper can wrap.
+    learners: Learners,
+    make: fn(Learners, &Values, Problem, u64) -> Made,
     make_experts: Option<fn(&Values, Problem, u64) -> MadeExperts>,
-    check_names: fn(&Values) -> Result<(), ParamError>,
-    numbers: fn(&Values, &Problem) -> Result<usize, ParamError>,
-    numbers_at_first: fn(&Values, &Problem) -> Result<usize, ParamError>,
-    scale_free: fn(&Values) -> Result<bool, ParamError>,
-    draws: fn(&Values) -> Result<bool, ParamError>,
+    check_names: fn(Learners, &Values) -> Result<(), ParamError>,
+    numbers: fn(Learners, &Values, &Problem) -> Result<usize, ParamError>,
+    numbers_at_first: fn(Learners, &Values, &Problem) -> Result<usize, ParamError>,
+    scale_free: fn(Learners, &Values) -> Result<bool, ParamError>,
+    draws: fn(Learners, &Values) -> Result<bool, ParamError>,
 }
 
 impl Entry {
@@ -144,55 +119,34 @@ impl Entry {
     }
 
     /// An algorithm that learns from full information.
-    pub(crate) const fn full<L: Algorithm + Model + 'static>() -> Self {
-        Self::full_read::<L, Plain>()
-    }
-
-    /// As [`Entry::full`], for a wrapper, which is given the learners of `C`.
-    pub(crate) const fn full_among<L, C: Catalogue>() -> Self
-    where
-        L: Algorithm<Params: Wraps> + Model + 'static,
-    {
-        Self::full_read::<L, Among<C>>()
-    }
-
-    const fn full_read<L: Algorithm + Model + 'static, R: Reads<L::Params>>() -> Self {
+    pub(crate) const fn full<L: Algorithm<Params: Wraps> + Model + 'static>() -> Self {
         Self {
             feedback: Feedback::Full,
-            make: |values, problem, seed| {
-                let params = R::read(L::ABOUT.name, values)?;
+            make: |learners, values, problem, seed| {
+                let params = learners.read::<L::Params>(L::ABOUT.name, values)?;
                 Ok(AnyModel::Full(Box::new(L::new(params, problem, seed)?)))
             },
-            ..Self::described::<L, R>()
+            ..Self::described::<L>()
         }
     }
 
     /// An algorithm that learns from bandit feedback.
-    pub(crate) const fn bandit<L: Algorithm + BanditModel + 'static>() -> Self {
-        Self::bandit_read::<L, Plain>()
-    }
-
-    /// As [`Entry::bandit`], for a wrapper, which is given the learners of `C`.
-    pub(crate) const fn bandit_among<L, C: Catalogue>() -> Self
-    where
-        L: Algorithm<Params: Wraps> + BanditModel + 'static,
-    {
-        Self::bandit_read::<L, Among<C>>()
-    }
-
-    const fn bandit_read<L: Algorithm + BanditModel + 'static, R: Reads<L::Params>>() -> Self {
+    pub(crate) const fn bandit<L: Algorithm<Params: Wraps> + BanditModel + 'static>() -> Self {
         Self {
             feedback: Feedback::Bandit,
-            make: |values, problem, seed| {
-                let params = R::read(L::ABOUT.name, values)?;
+            make: |learners, values, problem, seed| {
+                let params = learners.read::<L::Params>(L::ABOUT.name, values)?;
                 Ok(AnyModel::Bandit(Box::new(L::new(params, problem, seed)?)))
             },
-            ..Self::described::<L, R>()
+            ..Self::described::<L>()
         }
     }
 
     /// An algorithm that weights experts, given by the columns of a stream or by their losses.
-    pub(crate) const fn experts<L: Algorithm + ExpertLearner + State + Clone + 'static>() -> Self {
+    pub(crate) const fn experts<L>() -> Self
+    where
+        L: Algorithm<Params: Wraps> + ExpertLearner + State + Clone + 'static,
+    {
         Self {
             feedback: Feedback::Experts,
             make_experts: Some(|values, problem, seed| {
@@ -207,25 +161,25 @@ impl Entry {
     /// as `B`.
     pub(crate) const fn either<F, B>() -> Self
     where
-        F: Algorithm + Model + 'static,
+        F: Algorithm<Params: Wraps> + Model + 'static,
         B: Algorithm<Params = F::Params> + BanditModel + 'static,
     {
         Self {
             feedback: Feedback::Either,
-            make: |values, problem, seed| {
-                let params = F::Params::from_values(F::ABOUT.name, values)?;
+            make: |learners, values, problem, seed| {
+                let params = learners.read::<F::Params>(F::ABOUT.name, values)?;
                 if values.get("mode") == Some(&Value::from("bandit")) {
                     Ok(AnyModel::Bandit(Box::new(B::new(params, problem, seed)?)))
                 } else {
                     Ok(AnyModel::Full(Box::new(F::new(params, problem, seed)?)))
                 }
             },
-            ..Self::described::<F, Plain>()
+            ..Self::described::<F>()
         }
     }
 
     /// The part that does not depend on the feedback.
-    const fn described<L: Algorithm, R: Reads<L::Params>>() -> Self {
+    const fn described<L: Algorithm<Params: Wraps>>() -> Self {
         Self {
             about: const { &L::ABOUT },
             params: L::Params::FIELDS,
@@ -235,16 +189,26 @@ impl Entry {
             mixture: false,
             blocks: false,
             all_labels: false,
-            make: |_, _, _| unreachable!("replaced by the constructors, which know the feedback"),
+            learners: Learners(None),
+            make: |_, _, _, _| unreachable!("replaced by the constructors, which know the feedback"),
             make_experts: None,
-            check_names: |values| R::read(L::ABOUT.name, values).map(drop),
-            numbers: |values, problem| Ok(L::numbers_for(&R::read(L::ABOUT.name, values)?, problem)),
-            numbers_at_first: |values, problem| {
-                Ok(L::numbers_at_first(&R::read(L::ABOUT.name, values)?, problem))
+            check_names: |learners, values| learners.read::<L::Params>(L::ABOUT.name, values).map(drop),
+            numbers: |learners, values, problem| {
+                Ok(L::numbers_for(&learners.read::<L::Params>(L::ABOUT.name, values)?, problem))
             },
-            scale_free: |values| Ok(L::scale_free(&R::read(L::ABOUT.name, values)?)),
-            draws: |values| Ok(L::draws(&R::read(L::ABOUT.name, values)?)),
+            numbers_at_first: |learners, values, problem| {
+                Ok(L::numbers_at_first(&learners.read::<L::Params>(L::ABOUT.name, values)?, problem))
+            },
+            scale_free: |learners, values| {
+                Ok(L::scale_free(&learners.read::<L::Params>(L::ABOUT.name, values)?))
+            },
+            draws: |learners, values| Ok(L::draws(&learners.read::<L::Params>(L::ABOUT.name, values)?)),
         }
+    }
+
+    /// The entry of a wrapper, which wraps one of `learners`.
+    pub(crate) const fn wrapping(self, learners: Learners) -> Self {
+        Self { learners, ..self }
     }
 
     /// The entry of a mixture of learners.
@@ -271,7 +235,7 @@ impl Entry {
     /// parameters that are not given have the theorem's defaults.
     pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
-        (self.make)(values, problem, seed)
+        (self.make)(self.learners, values, problem, seed)
     }
 
     /// As [`Entry::make_any`], for a learner that learns from labels.
@@ -323,7 +287,7 @@ impl Entry {
 
     /// Checks the names and types of `values` alone, before the problem is known.
     pub fn check_names(&self, values: &Values) -> Result<(), ParamError> {
-        (self.check_names)(values)
+        (self.check_names)(self.learners, values)
     }
 
     /// Checks names, types and values before the problem is known: rejects values that are invalid
@@ -367,12 +331,12 @@ impl Entry {
 
     /// Whether results are independent of the features' units with the parameters `values`.
     pub fn scale_free(&self, values: &Values) -> Result<bool, ParamError> {
-        (self.scale_free)(values)
+        (self.scale_free)(self.learners, values)
     }
 
     /// Whether a learner with the parameters `values` draws random numbers, which its seed determines.
     pub fn draws(&self, values: &Values) -> Result<bool, ParamError> {
-        (self.draws)(values)
+        (self.draws)(self.learners, values)
     }
 
     /// Whether the results of a run with the parameters `values` depend on its seed: labels are drawn, or the
@@ -384,12 +348,12 @@ impl Entry {
     /// The number of 8-byte numbers of state of a learner for `problem` with the parameters `values`, at
     /// most.
     pub fn numbers(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
-        (self.numbers)(values, problem)
+        (self.numbers)(self.learners, values, problem)
     }
 
     /// As [`Entry::numbers`], before the first row.
     pub fn numbers_at_first(&self, values: &Values, problem: &Problem) -> Result<usize, ParamError> {
-        (self.numbers_at_first)(values, problem)
+        (self.numbers_at_first)(self.learners, values, problem)
     }
 
     /// The field `name` of the parameters, if there is one.

@@ -462,7 +462,7 @@ macro_rules! params {
                 /// Parameters of the wrapped learner, without the prefix.
                 pub $inner: $crate::param::Values,
                 /// The learners that can be wrapped, beside the defaults.
-                pub learners: $crate::entry::Learners,
+                pub learners: $crate::registry::Learners,
             )?
         }
 
@@ -528,13 +528,13 @@ macro_rules! params {
             )?
         }
 
-        $(
-            impl $crate::entry::Wraps for $name {
-                fn among(self, learners: $crate::entry::Learners) -> Self {
+        impl $crate::registry::Wraps for $name {
+            $(
+                fn among(self, learners: $crate::registry::Learners) -> Self {
                     Self { $inner: self.$inner, learners, ..self }
                 }
-            }
-        )?
+            )?
+        }
     };
 }
 

@@ -16,8 +16,7 @@ use crate::bandit::soba_reduction::SobaReduction;
 use crate::bandit::soba_sketch::SobaSketch;
 use crate::bandit::squarecb::SquareCb;
 use crate::boosting::adaboost_olm::AdaBoostOlm;
-use crate::entry::Catalogue;
-pub use crate::entry::{Entry, Learners, Practice};
+pub use crate::entry::{Entry, Learners, Practice, Wraps};
 use crate::experts::abstention::AdaHedgeAbstain;
 use crate::experts::adahedge::AdaHedge;
 use crate::experts::auto::Auto;
@@ -58,7 +57,7 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<Aioli>(),
     Entry::full::<KernelAioli>(),
     Entry::full::<KernelAioliLandmarks>(),
-    Entry::full_among::<LabelTree, Registry>(),
+    Entry::full::<LabelTree>().wrapping(LEARNERS),
     Entry::full::<Gaf>().in_practice(
         "regularization=1",
         "on 2,000 rows of segment the certificate is 4,032,000 nats where guessing loses 3,892, and the log-loss is 1.94, that of guessing, and 0.42 with it",
@@ -109,35 +108,28 @@ pub static ALGORITHMS: &[Entry] = &[
     ),
     Entry::bandit::<Confidit<FullRidge>>(),
     Entry::bandit::<Confidit<DiagonalRidge>>(),
-    Entry::bandit_among::<BanditReduction, Registry>().among_all_labels().in_practice(
+    Entry::bandit::<BanditReduction>().wrapping(LEARNERS).among_all_labels().in_practice(
         "exploration=0.3",
         "on 2,000 rows of segment every label is drawn at random and 0.85 are wrong, and 0.66 with it",
     ),
-    Entry::bandit_among::<SquareCb, Registry>().in_practice(
+    Entry::bandit::<SquareCb>().wrapping(LEARNERS).in_practice(
         "oracle=pooled",
         "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.82 with it",
     ),
-    Entry::bandit_among::<FastCb, Registry>().in_practice(
+    Entry::bandit::<FastCb>().wrapping(LEARNERS).in_practice(
         "oracle=pooled",
         "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.84 with it",
     ),
-    Entry::bandit_among::<RelativeGaps, Registry>(),
-    Entry::bandit_among::<Offers, Registry>().in_blocks(),
+    Entry::bandit::<RelativeGaps>().wrapping(LEARNERS),
+    Entry::bandit::<Offers>().wrapping(LEARNERS).in_blocks(),
     Entry::bandit::<Exp4>().among_all_labels(),
-    Entry::full_among::<AdaBoostOlm, Registry>(),
+    Entry::full::<AdaBoostOlm>().wrapping(LEARNERS),
     Entry::experts::<AdaHedge>(),
     Entry::experts::<AdaHedgeAbstain>(),
 ];
 
 /// The learners of the registry, for wrappers.
 pub const LEARNERS: Learners = Learners::found_by(find);
-
-/// Gives wrappers the learners of the registry.
-struct Registry;
-
-impl Catalogue for Registry {
-    const LEARNERS: Learners = LEARNERS;
-}
 
 /// The default estimator of rewards: with a full matrix if there are few features.
 pub fn of_rewards(features: usize) -> &'static Entry {
@@ -149,7 +141,7 @@ pub fn of_rewards(features: usize) -> &'static Entry {
 
 /// The learner for labels with features, which change from round to round.
 pub fn of_offers() -> &'static Entry {
-    static OFFERS: Entry = Entry::bandit_among::<Offers, Registry>().in_blocks();
+    static OFFERS: Entry = Entry::bandit::<Offers>().wrapping(LEARNERS).in_blocks();
     &OFFERS
 }
 
