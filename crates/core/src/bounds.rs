@@ -143,21 +143,6 @@ pub fn folklore_paper(setting: &Setting) -> f64 {
     setting.k() * (2.0 * br + (br + 0.5 * setting.k().ln()) * setting.d() * setting.rounds.ln_1p())
 }
 
-/// A certificate of FOLKLORE's regret:
-/// $\lambda \lVert \Pi W \rVert_F^2 + \text{slack}_T + \frac14 G_T^\top A_T^{-1} G_T$.
-///
-/// For every comparator of [`folklore_trace`], which it never exceeds. `slack` is
-/// $\sum_t \langle p_t - y_t, z_t \rangle - \gamma z_t^\top S_t z_t$; `quadratic` is $G_T^\top A_T^{-1} G_T$.
-/// Derived (theory: folklore 2.1).
-pub fn folklore_certificate(
-    regularization: f64,
-    centred_norm_squared: f64,
-    slack: f64,
-    quadratic: f64,
-) -> f64 {
-    regularization * centred_norm_squared + slack + 0.25 * quadratic
-}
-
 /// AIOLI's regret: $\lambda B^2 + d(1+BR) \ln(1 + \frac{TR^2}{8d(1+BR)\lambda})$ (Theorem 1 of the paper).
 ///
 /// For binary labels and $\lVert \theta \rVert_2 \le B$; $\lambda = 1/B^2$ is the paper's choice.
@@ -290,21 +275,9 @@ pub fn ons(setting: &Setting) -> f64 {
 /// For a uniform prior on $\lVert \theta \rVert_2 \le B$. Derived: a ball of radius $\varepsilon B$ has
 /// $\varepsilon^d$ of the prior, and its points lose at most $2BRT\varepsilon$ more (theory: baselines 3.2).
 pub fn aggregating_binary(setting: &Setting) -> f64 {
-    aggregating(setting.d(), 2.0 * setting.norm * setting.radius * setting.rounds)
-}
-
-/// Vovk's aggregating algorithm's regret, multiclass logistic loss: $Kd(1 + \ln\frac{4BRT}{Kd})$, or $4BRT$
-/// where that is below $Kd$.
-///
-/// For a uniform prior on matrices with rows of norm at most $B$. Derived as [`aggregating_binary`]; Foster
-/// et al. (2018) state $O(Kd\ln(BT))$.
-pub fn aggregating_rows(setting: &Setting) -> f64 {
-    aggregating(setting.k() * setting.d(), 4.0 * setting.norm * setting.radius * setting.rounds)
-}
-
-/// The minimum over $\varepsilon \le 1$ of $n\ln\frac1\varepsilon + \varepsilon$ `variation`.
-fn aggregating(n: f64, variation: f64) -> f64 {
-    if variation < n { variation } else { n * (1.0 + (variation / n).ln()) }
+    let (d, variation) = (setting.d(), 2.0 * setting.norm * setting.radius * setting.rounds);
+    // The minimum over ε <= 1 of d ln(1/ε) + ε variation.
+    if variation < d { variation } else { d * (1.0 + (variation / d).ln()) }
 }
 
 /// The multiclass Perceptron's mistakes, from the comparator's total $L$ of the `power` $q \in [1, 2]$ of its
@@ -535,16 +508,6 @@ pub fn exp4_any_horizon(setting: &Setting, policies: usize, exploration: f64) ->
 /// Derived (theory: boosting 4.4).
 pub fn adaboost_olm_expected(mistakes: u64, copies: usize) -> f64 {
     (mistakes as f64 + (copies as f64).ln()) / (1.0 - (-1f64).exp())
-}
-
-/// The mistakes of the best prefix of AdaBoost.OLM++, from the measured `edges` $\gamma_i$ of the weak
-/// learners: $4(T\ln K + N R_T)/\sum_i\gamma_i^2$ over the positive ones, for $T$ = `setting.rounds`, which
-/// the learner was told, and `regression_regret` $R_T$, see [`crate::boosting::regression::regret`].
-///
-/// FOLKLORE's Proposition 4.4 with the constants of its proof (theory: boosting 4.5).
-pub fn adaboost_olm_edges(setting: &Setting, edges: &[f64], regression_regret: f64) -> f64 {
-    let squares: f64 = edges.iter().map(|edge| edge.max(0.0).powi(2)).sum();
-    4.0 * (setting.rounds * setting.k().ln() + edges.len() as f64 * regression_regret) / squares
 }
 
 /// AdaBoost.OLM++'s mistakes, with probability at least $1 - \delta$: $4 \min_i M_i + 2 \ln(N/\delta)$, where

@@ -111,10 +111,10 @@ fn promised_mistakes_are_made_at_most() {
         let want = (fewest as f64 + (copies as f64).ln()) * 1f64.exp() / (1f64.exp() - 1.0);
         assert!((bound - want).abs() < 1e-9 && expected <= bound, "{expected} beyond {bound}");
         assert!(bound < 0.5 * ROUNDS as f64, "{bound}");
-        let setting =
-            bounds::Setting { classes: 2, features: 1, radius: 1.0, norm: 1.0, rounds: ROUNDS as f64 };
+        // FOLKLORE's Proposition 4.4 with the constants of its proof, for K = 2 (theory: boosting 4.5).
         let regret = noregret::boosting::regression::regret(ROUNDS as u64);
-        let by_edges = bounds::adaboost_olm_edges(&setting, &learner.edges(), regret);
+        let squares: f64 = learner.edges().iter().map(|edge| edge.max(0.0).powi(2)).sum();
+        let by_edges = 4.0 * (ROUNDS as f64 * 2f64.ln() + copies as f64 * regret) / squares;
         assert!(fewest as f64 <= by_edges, "{fewest} mistakes beyond {by_edges}: {:?}", learner.edges());
         assert!(noise > 0.0 || by_edges < ROUNDS as f64, "{by_edges}: {:?}", learner.edges());
     }
