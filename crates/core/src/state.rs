@@ -265,6 +265,18 @@ impl<S: State + ?Sized> State for Box<S> {
     }
 }
 
+/// Appends the state of a learner to a list.
+pub(crate) fn pack<S: State + ?Sized>(learner: &mut S, list: &mut Vec<f64>) {
+    learner.tensors().into_iter().for_each(|tensor| tensor.pack(list));
+}
+
+/// Takes the state of a learner from a list of [`pack`]; `None` if the numbers do not fit, or contradict each
+/// other.
+pub(crate) fn unpack<S: State + ?Sized>(learner: &mut S, rest: &mut Copied<Iter<'_, f64>>) -> Option<()> {
+    learner.tensors().into_iter().try_for_each(|tensor| tensor.unpack(rest))?;
+    learner.restored().then_some(())
+}
+
 /// Implements [`State`] for a learner by a field with tensors of its own, and fields with numbers beside it,
 /// whose names are those of their tensors: `state! { Learner; field; kind field, kind field }`.
 macro_rules! state {

@@ -10,6 +10,7 @@ use crate::prediction::{Decision, Prediction};
 use crate::problem::Problem;
 use crate::registry::find;
 use crate::rng::{Rng, Uniforms};
+use crate::state::{State, pack, unpack};
 
 /// Parameters: `name=value`, separated by spaces.
 pub(crate) fn values(set: &str) -> Values {
@@ -25,6 +26,22 @@ pub(crate) fn make(name: &str, set: &str, problem: Problem) -> Box<dyn Model> {
 /// As [`make`], with bandit feedback.
 pub(crate) fn make_bandit(name: &str, set: &str, problem: Problem) -> Box<dyn BanditModel> {
     find(name).expect("registered").make_bandit(&values(set), problem, 0).expect("valid")
+}
+
+/// The state of a learner as a list.
+pub(crate) fn state_of<S: State + ?Sized>(learner: &mut S) -> Vec<f64> {
+    let mut list = Vec::new();
+    pack(learner, &mut list);
+    list
+}
+
+/// `fresh` with the state of `learner`.
+pub(crate) fn loaded<S: State>(learner: &mut S, mut fresh: S) -> S {
+    let list = state_of(learner);
+    let mut rest = list.iter().copied();
+    unpack(&mut fresh, &mut rest).expect("a state that was saved");
+    assert_eq!(rest.len(), 0, "the list is as long as the state");
+    fresh
 }
 
 /// Plays `rounds` rounds of a fixed random stream with random labels, rows of norm at most 1; returns the

@@ -61,7 +61,7 @@ use crate::param::ParamError;
 use crate::params;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{State, Tensor, pack, unpack};
 
 /// Rows with a larger square of the norm, in multiples of $R^2$, are not learnt: rounding alone would decide
 /// what they teach.
@@ -346,9 +346,7 @@ impl OnlineLearner for FolkloreIntervals {
 impl State for FolkloreIntervals {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         self.saved.clear();
-        for member in &mut self.members {
-            member.tensors().into_iter().for_each(|tensor| tensor.pack(&mut self.saved));
-        }
+        self.members.iter_mut().for_each(|member| pack(member, &mut self.saved));
         vec![
             Tensor::list("members", &mut self.saved),
             Tensor::list("log_weights", &mut self.log_weights),
@@ -365,9 +363,7 @@ impl State for FolkloreIntervals {
         }
         self.members = (0..members).map(|_| self.new_member()).collect();
         let mut rest = saved.iter().copied();
-        let filled = self.members.iter_mut().all(|member| {
-            member.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()) && member.restored()
-        });
+        let filled = self.members.iter_mut().all(|member| unpack(member, &mut rest).is_some());
         filled && rest.next().is_none()
     }
 }

@@ -8,7 +8,7 @@ use crate::loss::logistic;
 use crate::param::Values;
 use crate::registry::find;
 use crate::rng::Uniforms;
-use crate::testing::{assert_close, plays};
+use crate::testing::{assert_close, loaded, plays};
 use crate::{algorithm::Algorithm, full::ogd::OgdParams};
 
 fn make(name: &str, classes: usize) -> Box<dyn Model> {
@@ -219,12 +219,7 @@ fn the_reservoir_is_part_of_the_state() {
     let new = || OnlineToBatch::new(make("folklore", 3), 2, 9);
     let mut original = new();
     plays(&mut original, 12);
-    let mut copy = new();
-    let mut list = Vec::new();
-    original.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-    let mut rest = list.iter().copied();
-    copy.tensors().into_iter().for_each(|tensor| tensor.unpack(&mut rest).expect("the same list"));
-    assert!(copy.restored() && rest.len() == 0);
+    let mut copy = loaded(&mut original, new());
     for sampled in [&mut original, &mut copy] {
         plays(sampled, 40);
     }

@@ -20,7 +20,7 @@ use crate::parallel::Workers;
 use crate::param::{ParamError, ParamValue as _, Value};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{State, Tensor};
+use crate::state::{State, Tensor, pack, unpack};
 
 use super::description::Lineup;
 use super::kind::{Kind, Settings, Traits, is_wide_and_sparse};
@@ -345,8 +345,8 @@ impl Part {
         let narrow = Narrow::new(places, Some(members), &self.problem, self.succession[2])?;
         let mut narrow = Narrow { moments, ..narrow };
         let mut rest = packed.iter().copied();
-        let fits = narrow.mixture.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some());
-        (fits && rest.next().is_none() && narrow.mixture.restored()).then_some(narrow)
+        unpack(&mut narrow.mixture, &mut rest)?;
+        rest.next().is_none().then_some(narrow)
     }
 
     /// Whether the rows kept are valid, and the next mixture has learnt whole ones.
@@ -469,7 +469,7 @@ impl State for Part {
                 members =
                     mixture.params().members.map(|lineup| lineup.to_value().to_string()).unwrap_or_default();
                 moments.pack(packed);
-                mixture.tensors().into_iter().for_each(|tensor| tensor.pack(packed));
+                pack(mixture, packed);
                 places = own;
             }
             for list in [places.to_vec(), members.bytes().map(u32::from).collect()] {

@@ -7,8 +7,8 @@ use crate::model::{Archive, Data, Numbers};
 use crate::param::{ParamValue, Params, Value, Values};
 use crate::prediction::argmax;
 use crate::rng::{Rng, Uniforms};
-use crate::state::Slot;
-use crate::testing::plays;
+use crate::state::{Slot, unpack};
+use crate::testing::{plays, state_of};
 
 mod ahead;
 mod divided;
@@ -507,12 +507,10 @@ pub(super) fn check_saved<M: Member, L: PartialEq + Debug>(
 ) {
     let mut trained = fresh(1);
     play(&mut trained, 0..700);
-    let mut list = Vec::new();
-    trained.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+    let list = state_of(&mut trained);
     let load = |list: &[f64]| {
-        let (mut member, mut rest) = (fresh(9), list.iter().copied());
-        let fits = member.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some());
-        (fits && member.restored()).then_some(member)
+        let mut member = fresh(9);
+        unpack(&mut member, &mut list.iter().copied()).map(|()| member)
     };
     let mut loaded = load(&list).expect("a state that was saved");
     assert_eq!(play(&mut loaded, 700..900), play(&mut trained, 700..900));

@@ -2,6 +2,7 @@
 //! class of the leaf that it split, the class that was new, and the numbers of its learner's tensors.
 
 use super::LabelTree;
+use crate::state::{pack, unpack};
 
 /// Limit on the 8-byte numbers of a node before the list has been checked.
 const MOST_UNCHECKED: usize = 1 << 16;
@@ -19,7 +20,7 @@ impl LabelTree {
         list.extend([splits.len() as f64, f64::from(splits.first().map_or(self.only(), |split| split.0))]);
         for (node, (left, right)) in self.nodes.iter_mut().zip(splits) {
             list.extend([f64::from(left), f64::from(right)]);
-            node.learner.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
+            pack(&mut node.learner, &mut list);
         }
         list
     }
@@ -69,13 +70,7 @@ impl LabelTree {
             }
             self.place(right, left);
             self.known += 1;
-            let learner = &mut self.nodes.last_mut()?.learner;
-            for tensor in learner.tensors() {
-                tensor.unpack(&mut rest)?;
-            }
-            if !learner.restored() {
-                return None;
-            }
+            unpack(&mut self.nodes.last_mut()?.learner, &mut rest)?;
         }
         rest.next().is_none().then_some(())
     }

@@ -417,6 +417,7 @@ mod tests {
 
     use super::*;
     use crate::experts::auto::tests::check_saved;
+    use crate::testing::loaded;
 
     /// The class is whether two of three numbers are on the same side of ½.
     fn round(t: usize) -> ([f64; 3], usize) {
@@ -482,13 +483,10 @@ mod tests {
             if booster.fit.is_none() || t % 5 > 0 {
                 continue;
             }
-            let mut list = Vec::new();
-            booster.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-            let (mut loaded, mut rest) = (fresh(9), list.iter().copied());
-            assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
-            assert!(loaded.restored() && loaded.fit.is_none());
+            let mut again = loaded(&mut booster, fresh(9));
+            assert!(again.fit.is_none());
             let mut original = booster.clone();
-            assert_eq!(play(&mut loaded, t + 1..t + 200), play(&mut original, t + 1..t + 200), "{t}");
+            assert_eq!(play(&mut again, t + 1..t + 200), play(&mut original, t + 1..t + 200), "{t}");
             in_fits += 1;
         }
         assert!(in_fits > 5, "{in_fits}");
@@ -516,13 +514,8 @@ mod tests {
                 if rows < FIRST as usize { before == after } else { after < 0.95 * before },
                 "{before} {after}"
             );
-            let mut list = Vec::new();
-            settled.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-            let (mut loaded, mut rest) =
-                (Booster::new(Form::Mean, &Problem::new(2, 3), 9), list.iter().copied());
-            assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
-            assert!(loaded.restored());
-            assert_eq!(play(&mut loaded, rows..2 * rows), play(&mut settled, rows..2 * rows));
+            let mut again = loaded(&mut settled, Booster::new(Form::Mean, &Problem::new(2, 3), 9));
+            assert_eq!(play(&mut again, rows..2 * rows), play(&mut settled, rows..2 * rows));
         }
     }
 
@@ -553,13 +546,9 @@ mod tests {
         first.settle_after(3000);
         play(&mut whole, 0..1000);
         play(&mut first, 0..1000);
-        let mut list = Vec::new();
-        first.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-        let (mut loaded, mut rest) = (fresh(), list.iter().copied());
-        assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
-        assert!(loaded.restored());
-        loaded.settle_after(2000);
-        assert_eq!(play(&mut loaded, 1000..3300), play(&mut whole, 1000..3300));
+        let mut again = loaded(&mut first, fresh());
+        again.settle_after(2000);
+        assert_eq!(play(&mut again, 1000..3300), play(&mut whole, 1000..3300));
     }
 
     /// New classes and features come in the middle of a fit.

@@ -316,6 +316,7 @@ mod tests {
     use super::*;
     use crate::experts::auto::tests::check_saved;
     use crate::rng::{Rng, Uniforms};
+    use crate::testing::{loaded, state_of};
 
     /// Total log losses of the heads over the rounds `rounds`, each drawn by `round`.
     fn losses(
@@ -391,27 +392,18 @@ mod tests {
                 (x, class)
             }
         };
-        let state = |forest: &mut Forest| {
-            let mut list = Vec::new();
-            forest.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
-            list
-        };
         let played = |change| {
             let mut forest = forest(4, 4);
             losses(&mut forest, 0..700, changed(change));
             Some((forest, change)).filter(|(forest, _)| forest.second.is_some())
         };
         let (mut trained, change) = (600..700).find_map(played).expect("a second forest");
-        let mut loaded = Forest::new(&Problem::new(4, 4), 9);
-        let saved = state(&mut trained);
-        let mut rest = saved.iter().copied();
-        assert!(loaded.tensors().into_iter().all(|tensor| tensor.unpack(&mut rest).is_some()));
-        assert!(loaded.restored());
-        for forest in [&mut trained, &mut loaded] {
+        let mut again = loaded(&mut trained, Forest::new(&Problem::new(4, 4), 9));
+        for forest in [&mut trained, &mut again] {
             losses(forest, 700..720, changed(change));
             assert!(forest.second.is_some());
         }
-        assert_eq!(state(&mut trained), state(&mut loaded));
+        assert_eq!(state_of(&mut trained), state_of(&mut again));
     }
 
     /// Once rows and leaves have reached their limits, the memory is constant.

@@ -97,9 +97,7 @@ fn playing_ahead_changes_no_bit() {
         }
         assert!(auto.roster.lineup().0.len() > begun, "members have joined");
         assert_eq!(auto.rounds(), 300);
-        let mut state = Vec::new();
-        auto.tensors().into_iter().for_each(|tensor| tensor.pack(&mut state));
-        (forecasts, state.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+        (forecasts, state_of(&mut auto).into_iter().map(f64::to_bits).collect::<Vec<_>>())
     };
     let one_by_one = played(1, false);
     for (threads, ahead) in [(1, true), (2, true), (3, true), (2, false)] {

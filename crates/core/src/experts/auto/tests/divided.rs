@@ -19,9 +19,7 @@ fn play(auto: &mut Auto, rounds: &[Known<'_>], forecasts: &mut Vec<u64>) {
 }
 
 fn state(auto: &mut Auto) -> Vec<u64> {
-    let mut state = Vec::new();
-    auto.tensors().into_iter().for_each(|tensor| tensor.pack(&mut state));
-    state.into_iter().map(f64::to_bits).collect()
+    state_of(auto).into_iter().map(f64::to_bits).collect()
 }
 
 /// Members are in other processes from round 20 on, and are needed here when members join and are dropped;
