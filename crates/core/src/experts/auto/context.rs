@@ -27,13 +27,18 @@ pub(super) enum ContextKind {
 }
 
 impl Kind for ContextKind {
-    fn traits(&self) -> Traits {
-        let name = match self {
-            Self::Labels => "labels",
-            Self::Pairs => "pairs",
-        };
-        Traits { view: View::Plain, counts_labels: true, keeps_all: false, ..Traits::usual(name) }
+    fn traits(&self) -> &'static Traits {
+        const fn of(name: &'static str) -> Traits {
+            Traits { view: View::Plain, counts_labels: true, keeps_all: false, ..Traits::usual(name) }
+        }
+        static LABELS: Traits = of("labels");
+        static PAIRS: Traits = of("pairs");
+        match self {
+            Self::Labels => &LABELS,
+            Self::Pairs => &PAIRS,
+        }
     }
+
     fn title(&self, _: Settings) -> String {
         match self {
             Self::Labels => "frequencies of labels".to_owned(),

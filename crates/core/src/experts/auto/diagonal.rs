@@ -21,8 +21,9 @@ struct Diagonal(FolkloreDiag);
 pub(super) struct DiagonalKind;
 
 impl Kind for DiagonalKind {
-    fn traits(&self) -> Traits {
-        Traits { is_diagonal: true, ..Traits::usual("diagonal") }
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits { is_diagonal: true, ..Traits::usual("diagonal") };
+        &TRAITS
     }
 
     fn read(&self, ratio: Option<&str>, curvature: Option<&str>) -> Option<Settings> {

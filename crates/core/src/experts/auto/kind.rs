@@ -48,7 +48,7 @@ pub(super) struct Traits {
 
 impl Traits {
     /// Those of most kinds, with this `name`.
-    pub(super) fn usual(name: &'static str) -> Self {
+    pub(super) const fn usual(name: &'static str) -> Self {
         Self {
             name,
             view: View::Scaled,
@@ -71,7 +71,7 @@ impl Traits {
 /// A kind of member. The methods with a body are right for most kinds.
 pub(super) trait Kind: Send + Sync {
     /// What all its members have in common.
-    fn traits(&self) -> Traits;
+    fn traits(&self) -> &'static Traits;
 
     /// Reads the numbers that follow the name; by default there are none.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {

@@ -65,8 +65,9 @@ const MOST_COUNTED: f32 = 1e12;
 pub(super) struct NaiveBayesKind;
 
 impl Kind for NaiveBayesKind {
-    fn traits(&self) -> Traits {
-        Traits { view: View::Plain, ..Traits::usual("bayes") }
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits { view: View::Plain, ..Traits::usual("bayes") };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {

@@ -83,14 +83,15 @@ const SOFT: u64 = 0x50F9;
 pub(super) struct NeighboursKind;
 
 impl Kind for NeighboursKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             learns_late: true,
             works_in_batches: true,
             // Its windows forget.
             keeps_all: false,
             ..Traits::usual("neighbours")
-        }
+        };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {

@@ -66,14 +66,15 @@ fn params() -> AutoParams {
 }
 
 impl Kind for PartKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             view: View::Given,
             // Nothing else has thresholds, products or neighbours.
             tolerated: 1.0,
             draws: true,
             ..Traits::usual("part")
-        }
+        };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {

@@ -45,14 +45,15 @@ const MOST_OF_BUDGET: f64 = 0.6;
 pub(super) struct TreesKind;
 
 impl Kind for TreesKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             view: View::Plain,
             affordable: MOST_OF_BUDGET,
             learns_late: true,
             draws: true,
             ..Traits::usual("trees")
-        }
+        };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {

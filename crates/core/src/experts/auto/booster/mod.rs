@@ -122,15 +122,16 @@ const SOFT: u64 = 0x50F9;
 pub(super) struct BoosterKind;
 
 impl Kind for BoosterKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             view: View::Plain,
             similar_heads: false,
             // Thresholds and categories may become important at any time.
             tolerated: 1.0,
             draws: true,
             ..Traits::usual("booster")
-        }
+        };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {

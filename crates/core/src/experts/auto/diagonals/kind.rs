@@ -18,14 +18,15 @@ fn whole([heads, cells]: Settings) -> (usize, usize) {
 }
 
 impl Kind for DiagonalsKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             view: View::Both,
             // Their regularizations differ.
             similar_heads: false,
             is_diagonal: true,
             ..Traits::usual("diagonals")
-        }
+        };
+        &TRAITS
     }
 
     fn read(&self, heads: Option<&str>, cells: Option<&str>) -> Option<Settings> {

@@ -67,22 +67,23 @@ impl FamilyKind {
 }
 
 impl Kind for FamilyKind {
-    fn traits(&self) -> Traits {
-        let name = match self {
-            Self::Shared => "shared",
-            Self::Waves => "waves",
-            Self::Products => "products",
-            Self::Full => "full",
-        };
-        Traits {
-            // A cheap `shared` family represents the lines that trees represent poorly.
-            tolerated_once: if *self == Self::Shared { 0.15 } else { 0.0 },
-            is_family: true,
-            has_grid: *self != Self::Waves,
-            works_in_batches: true,
-            ..Traits::usual(name)
+    fn traits(&self) -> &'static Traits {
+        const fn of(name: &'static str) -> Traits {
+            Traits { is_family: true, has_grid: true, works_in_batches: true, ..Traits::usual(name) }
+        }
+        // A cheap `shared` family represents the lines that trees represent poorly.
+        static SHARED: Traits = Traits { tolerated_once: 0.15, ..of("shared") };
+        static WAVES: Traits = Traits { has_grid: false, ..of("waves") };
+        static PRODUCTS: Traits = of("products");
+        static FULL: Traits = of("full");
+        match self {
+            Self::Shared => &SHARED,
+            Self::Waves => &WAVES,
+            Self::Products => &PRODUCTS,
+            Self::Full => &FULL,
         }
     }
+
     fn read(&self, ratio: Option<&str>, second: Option<&str>) -> Option<Settings> {
         let second = match (self, second) {
             (Self::Waves, deviation) => number(deviation?)?,

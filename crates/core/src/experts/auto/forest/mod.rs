@@ -80,14 +80,15 @@ const MOST_OF_BUDGET: f64 = 0.3;
 pub(super) struct ForestKind;
 
 impl Kind for ForestKind {
-    fn traits(&self) -> Traits {
-        Traits {
+    fn traits(&self) -> &'static Traits {
+        static TRAITS: Traits = Traits {
             view: View::Plain,
             affordable: MOST_OF_BUDGET,
             learns_late: true,
             draws: true,
             ..Traits::usual("forest")
-        }
+        };
+        &TRAITS
     }
 
     fn title(&self, _: Settings) -> String {
