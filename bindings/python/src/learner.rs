@@ -546,6 +546,7 @@ impl Learner {
                 Slot::Real { data, .. } | Slot::Symmetric { data, .. } => data.len(),
                 Slot::Diagonal { data, .. } => data.len(),
                 Slot::List(data) => data.len(),
+                Slot::Listed(data) => data.list().len(),
                 Slot::Singles(data) => data.len().div_ceil(2),
                 Slot::Words(data) => data.len().div_ceil(2),
                 Slot::Count(data) => data.len(),

@@ -164,7 +164,7 @@ impl Archive {
             self.tensor(&name)?.fill(tensor.slot, &name)?;
         }
         if !model.state().restored() {
-            return Err(damaged("its state contradicts itself".to_owned()));
+            return Err(damaged(CONTRADICTS.to_owned()));
         }
         Ok(model)
     }
@@ -385,6 +385,9 @@ impl Archive {
     }
 }
 
+/// Said of a state that no learner can have.
+const CONTRADICTS: &str = "its state contradicts itself";
+
 fn damaged(what: String) -> ModelError {
     ModelError::Damaged(what)
 }
@@ -402,6 +405,7 @@ impl Numbers {
             }
             Slot::Diagonal { side, entry, .. } => Data::Real(triangle(side, entry).collect()),
             Slot::List(data) => Data::of(data),
+            Slot::Listed(data) => Data::Real(data.list()),
             Slot::Singles(data) => {
                 Data::of(&data.iter().map(|number| f64::from(*number)).collect::<Vec<_>>())
             }
@@ -434,6 +438,11 @@ impl Numbers {
                 set_triangle(lower, side, entry, data);
             }
             (Slot::List(data), Data::Real(numbers)) => data.clone_from(numbers),
+            (Slot::Listed(data), Data::Real(numbers)) => {
+                if !data.set_list(numbers) {
+                    return Err(damaged(CONTRADICTS.to_owned()));
+                }
+            }
             (Slot::Singles(data), Data::Real(numbers)) => {
                 *data = narrowed(numbers.iter().copied())
                     .ok_or_else(|| wrong("a number beyond single precision".to_owned()))?;

@@ -45,8 +45,19 @@ pub enum Slot<'a> {
     Singles(&'a mut Vec<f32>),
     /// A list of whole numbers below 2^32; saved in double precision, which is exact.
     Words(&'a mut Vec<u32>),
+    /// Numbers that are kept in another form, and saved as a list whose length is part of the state.
+    Listed(&'a mut (dyn Listed + 'static)),
     /// Whole numbers: counters, generator states.
     Count(&'a mut [u64]),
+}
+
+/// Numbers that are kept in another form than a list, and saved as one.
+pub trait Listed {
+    /// The list.
+    fn list(&self) -> Vec<f64>;
+
+    /// Takes the numbers of a list. Returns false if it does not come from [`Listed::list`].
+    fn set_list(&mut self, list: &[f64]) -> bool;
 }
 
 impl<'a> Tensor<'a> {
@@ -88,6 +99,11 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), slot: Slot::Words(data) }
     }
 
+    /// Numbers that are kept in another form, and saved as a list.
+    pub fn listed(name: &'static str, data: &'a mut (dyn Listed + 'static)) -> Self {
+        Self { name: name.into(), slot: Slot::Listed(data) }
+    }
+
     /// A single real number.
     pub fn number(name: &'static str, value: &'a mut f64) -> Self {
         Self::vector(name, std::slice::from_mut(value))
@@ -114,6 +130,11 @@ impl<'a> Tensor<'a> {
             Slot::List(data) => {
                 list.push(data.len() as f64);
                 list.extend_from_slice(data);
+            }
+            Slot::Listed(data) => {
+                let data = data.list();
+                list.push(data.len() as f64);
+                list.extend(data);
             }
             Slot::Singles(data) => {
                 list.push(data.len() as f64);
@@ -147,6 +168,10 @@ impl<'a> Tensor<'a> {
                 set_triangle(&lower, side, entry, data);
             }
             Slot::List(data) => *data = unpack_list(rest)?.collect(),
+            Slot::Listed(data) => {
+                let list: Vec<f64> = unpack_list(rest)?.collect();
+                data.set_list(&list).then_some(())?;
+            }
             Slot::Singles(data) => *data = narrowed(unpack_list(rest)?)?,
             Slot::Words(data) => *data = words(unpack_list(rest)?)?,
             Slot::Count(data) => {
@@ -166,7 +191,7 @@ impl<'a> Tensor<'a> {
             Slot::Real { shape, .. } => Some(shape.clone()),
             Slot::Symmetric { side, .. } | Slot::Diagonal { side, .. } => Some(vec![side * (side + 1) / 2]),
             Slot::Count(data) => Some(vec![data.len()]),
-            Slot::List(_) | Slot::Singles(_) | Slot::Words(_) => None,
+            Slot::List(_) | Slot::Singles(_) | Slot::Words(_) | Slot::Listed(_) => None,
         }
     }
 

@@ -81,8 +81,6 @@ pub struct FolkloreDiag {
     /// For every feature $K$ numbers $a_{kj} - \lambda$, then $K$ numbers $G_{kj}$, side by side in memory;
     /// both are 0 for features that have not occurred.
     cells: Cells<f64>,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
     rounds: u64,
     /// $p - y - 2\gamma Sz$ of the round, then $\gamma p(1-p)$.
     work: Vec<f64>,
@@ -120,7 +118,6 @@ impl Algorithm for FolkloreDiag {
             regularization,
             gamma,
             cells: Cells::new(2 * k, d, usize::MAX),
-            saved: Vec::new(),
             rounds: 0,
             work: vec![0.0; 2 * k],
             ahead: Prediction::default(),
@@ -216,7 +213,6 @@ impl OnlineLearner for FolkloreDiag {
             *coefficient = y.weight * (*coefficient - 2.0 * self.gamma * *curved);
             *curved = y.weight * self.gamma * p * (1.0 - p);
         }
-        self.saved = Vec::new();
         for (feature, value) in x.iter().filter(|(_, value)| *value != 0.0) {
             let (growth, gradient) = self.cells.get_mut(feature).split_at_mut(k);
             let parts = growth.iter_mut().zip(gradient).zip(&*curved).zip(&*coefficient);
@@ -243,15 +239,13 @@ impl OnlineLearner for FolkloreDiag {
 
 impl State for FolkloreDiag {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved = self.cells.list();
-        vec![Tensor::list("cells", &mut self.saved), Tensor::count("rounds", &mut self.rounds)]
+        vec![Tensor::listed("cells", &mut self.cells), Tensor::count("rounds", &mut self.rounds)]
     }
 
     fn restored(&mut self) -> bool {
-        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
         let mut valid = true;
         self.cells.each(|cell| valid &= cell[..self.problem.classes].iter().all(|growth| *growth >= 0.0));
-        known && valid
+        valid
     }
 }
 

@@ -63,8 +63,6 @@ pub struct OnsDiag {
     /// For every feature $K$ weights, then their diagonal, where 0 stands for $\varepsilon$ before the first
     /// update.
     cells: Cells<f64>,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
     /// $\lVert W \rVert_F^2$.
     norm_squared: f64,
     rounds: u64,
@@ -97,7 +95,6 @@ impl Algorithm for OnsDiag {
             problem: Problem { radius: Some(radius), ..problem },
             params: resolved.params(),
             cells: Cells::new(2 * k, d, usize::MAX),
-            saved: Vec::new(),
             norm_squared: 0.0,
             rounds: 0,
             residual: vec![0.0; k],
@@ -138,7 +135,6 @@ impl OnlineLearner for OnsDiag {
         let k = self.problem.classes;
         self.residual.copy_from_slice(&at.probabilities);
         y.truth.subtract_from(&mut self.residual);
-        self.saved = Vec::new();
         for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
             let (weights, diagonal) = self.cells.get_mut(i).split_at_mut(k);
             if diagonal[0] == 0.0 {
@@ -188,19 +184,17 @@ impl OnlineLearner for OnsDiag {
 
 impl State for OnsDiag {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved = self.cells.list();
         vec![
-            Tensor::list("cells", &mut self.saved),
+            Tensor::listed("cells", &mut self.cells),
             Tensor::number("norm_squared", &mut self.norm_squared),
             Tensor::count("rounds", &mut self.rounds),
         ]
     }
 
     fn restored(&mut self) -> bool {
-        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
         let mut valid = true;
         self.cells.each(|cell| valid &= cell[self.problem.classes..].iter().all(|a| *a > 0.0));
-        known && valid
+        valid
     }
 }
 

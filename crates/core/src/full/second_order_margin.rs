@@ -307,14 +307,11 @@ pub struct DiagonalMetric {
     regularization: f64,
     /// For every feature $K$ numbers each: the diagonal of $A - aI$, $\theta$, and $W = \theta / A$.
     cells: Cells<f64>,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
 }
 
 impl PlainMetric for DiagonalMetric {
     fn new(classes: usize, features: usize, regularization: f64) -> Self {
-        let cells = Cells::new(3 * classes, features, usize::MAX);
-        Self { classes, regularization, cells, saved: Vec::new() }
+        Self { classes, regularization, cells: Cells::new(3 * classes, features, usize::MAX) }
     }
 
     fn numbers(classes: usize, features: usize) -> usize {
@@ -345,7 +342,6 @@ impl Metric for DiagonalMetric {
     }
 
     fn step(&mut self, x: Features<'_>, Pair { label, rival }: Pair, Step { probability, .. }: Step) {
-        self.saved = Vec::new();
         for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
             let (growth, rest) = self.cells.get_mut(i).split_at_mut(self.classes);
             let (sums, weights) = rest.split_at_mut(self.classes);
@@ -381,15 +377,13 @@ impl Metric for DiagonalMetric {
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved = self.cells.list();
-        vec![Tensor::list("cells", &mut self.saved)]
+        vec![Tensor::listed("cells", &mut self.cells)]
     }
 
     fn restored(&mut self) -> bool {
-        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
         let (k, mut valid) = (self.classes, true);
         self.cells.each(|cell| valid &= cell[..k].iter().all(|growth| *growth >= 0.0));
-        known && valid
+        valid
     }
 }
 

@@ -1,5 +1,7 @@
 //! Numbers stored by feature: allocated when a feature first occurs, and optionally bounded by hashing.
 
+use crate::state::Listed;
+
 /// Limit on the numbers of the first page. Every page has twice as many cells as the previous one and is
 /// never moved, so that growing copies nothing.
 const FIRST: usize = 64;
@@ -264,9 +266,11 @@ impl<T: Number> Cells<T> {
     pub fn take_in(&mut self, other: &Self, mut add: impl FnMut(&[T], &mut [T])) {
         other.places().into_iter().for_each(|(slot, place)| add(other.at(place), self.of_slot(slot)));
     }
+}
 
-    /// All cells that were written to, as a list: for each, its slot and its numbers.
-    pub fn list(&self) -> Vec<f64> {
+/// All cells that were written to: for each, its slot and its numbers.
+impl<T: Number> Listed for Cells<T> {
+    fn list(&self) -> Vec<f64> {
         let mut list = Vec::with_capacity(self.used * (1 + self.width));
         for (slot, place) in self.places() {
             list.push(slot as f64);
@@ -275,8 +279,7 @@ impl<T: Number> Cells<T> {
         list
     }
 
-    /// Restores the cells of a list. Returns false if the list does not come from [`Cells::list`].
-    pub fn set_list(&mut self, list: &[f64]) -> bool {
+    fn set_list(&mut self, list: &[f64]) -> bool {
         *self = Self::new(self.width, self.features, self.most);
         let slots = self.features.min(self.most) as f64;
         let chunks = list.chunks_exact(1 + self.width);

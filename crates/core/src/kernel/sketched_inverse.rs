@@ -40,8 +40,6 @@ pub(crate) struct SketchedInverse {
     /// For every feature its column of $S$, $2m$ numbers for each block; then its entry of every $G$, block
     /// by block.
     cells: Cells<f64>,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
     /// Number of rows of $S$ in use; the others are 0.
     used: u64,
     /// $SS^\top$.
@@ -83,7 +81,6 @@ impl SketchedInverse {
             vectors,
             regularization,
             cells: Cells::new(width, features, usize::MAX),
-            saved: Vec::new(),
             used: 0,
             gram: vec![0.0; rows * rows],
             products: vec![0.0; vectors * rows],
@@ -235,7 +232,6 @@ impl SketchedInverse {
     /// one after another. `seen` are the products of `x`, which are brought up to date.
     pub(crate) fn add(&mut self, coefficients: &[f64], x: Features<'_>, seen: &mut [f64]) {
         let (rows, used, start) = (self.rows(), self.used(), self.blocks * self.rows());
-        self.saved = Vec::new();
         for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
             axpy(value, coefficients, &mut self.cells.get_mut(i)[start..]);
         }
@@ -260,7 +256,6 @@ impl SketchedInverse {
         if square <= self.least() {
             return;
         }
-        self.saved = Vec::new();
         for i in 0..at {
             let product = row.iter().zip(seen.chunks_exact(rows)).map(|(r, image)| r * image[i]).sum::<f64>();
             (self.gram[at * rows + i], self.gram[i * rows + at]) = (root * product, root * product);
@@ -291,7 +286,6 @@ impl SketchedInverse {
     /// every feature; it may change the latter.
     pub(crate) fn rewrite(&mut self, mut change: impl FnMut(&[f64], &mut [f64])) {
         let (rows, blocks, products) = (self.rows(), self.blocks, &mut self.products);
-        self.saved = Vec::new();
         products.fill(0.0);
         self.cells.each_mut(|cell| {
             let (columns, entries) = cell.split_at_mut(blocks * rows);
@@ -327,7 +321,6 @@ impl SketchedInverse {
 
     /// (1), with `rank` rows left.
     fn turn(&mut self, rank: usize, about_minimum: bool) -> f64 {
-        self.saved = Vec::new();
         self.diagonalise();
         let delta = self.values[self.order[rank]];
         self.discarded += delta;
@@ -499,10 +492,9 @@ impl SketchedInverse {
 
     /// The state.
     pub(crate) fn tensors(&mut self) -> [Tensor<'_>; 5] {
-        self.saved = self.cells.list();
         let rows = self.rows();
         [
-            Tensor::list("cells", &mut self.saved),
+            Tensor::listed("cells", &mut self.cells),
             Tensor::symmetric("sketch_gram", rows, &mut self.gram),
             Tensor::real("sketch_products", vec![self.vectors, rows], &mut self.products),
             Tensor::count("sketch_rows", &mut self.used),
@@ -512,10 +504,8 @@ impl SketchedInverse {
 
     /// Recomputes what is derived from the state; false if the state is inconsistent.
     pub(crate) fn restored(&mut self) -> bool {
-        let known = self.cells.set_list(&std::mem::take(&mut self.saved));
         let rows = self.rows();
-        let valid = known
-            && self.used() < rows
+        let valid = self.used() < rows
             && self.discarded >= 0.0
             && (0..self.used()).all(|i| self.gram[i * rows + i] >= 0.0);
         if valid {

@@ -18,9 +18,8 @@ const REFRESH: u64 = 1 << 16;
 enum Values {
     /// By class, for dense rows.
     Dense(Vec<f64>),
-    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature first occurs. The list is used
-    /// while they are saved or loaded.
-    Sparse(Cells<f64>, Vec<f64>),
+    /// By feature, $K$ numbers each, for sparse rows: allocated when a feature first occurs.
+    Sparse(Cells<f64>),
 }
 
 /// $W$, row $k$ stored as $s_k v_k$: shrinking a row costs one multiplication, whatever its length.
@@ -44,7 +43,7 @@ impl Weights {
     /// $W = 0$.
     pub fn new(classes: usize, features: usize, sparse: bool) -> Self {
         let values = if sparse {
-            Values::Sparse(Cells::new(classes, features, usize::MAX), Vec::new())
+            Values::Sparse(Cells::new(classes, features, usize::MAX))
         } else {
             Values::Dense(vec![0.0; classes * features])
         };
@@ -68,7 +67,7 @@ impl Weights {
     /// Writes $Wx$ to `scores`.
     pub fn scores(&self, x: Features<'_>, scores: &mut [f64]) {
         match (&self.values, x) {
-            (Values::Sparse(cells, _), x) => scores_by_feature(cells, 0, x, scores),
+            (Values::Sparse(cells), x) => scores_by_feature(cells, 0, x, scores),
             // The kind of vectors is chosen once for all rows of the matrix.
             (Values::Dense(values), Features::Dense(x)) => widest(
                 #[inline(always)]
@@ -105,8 +104,7 @@ impl Weights {
             *step = c / scale;
         }
         match (&mut self.values, x) {
-            (Values::Sparse(cells, saved), x) if self.step.iter().any(|step| *step != 0.0) => {
-                *saved = Vec::new();
+            (Values::Sparse(cells), x) if self.step.iter().any(|step| *step != 0.0) => {
                 for (i, value) in x.iter().filter(|(_, value)| *value != 0.0) {
                     axpy(value, &self.step, cells.get_mut(i));
                 }
@@ -160,7 +158,7 @@ impl Weights {
         self.norm_squared.fill(0.0);
         let (scales, norms) = (&self.scale, &mut self.norm_squared);
         match &mut self.values {
-            Values::Sparse(cells, _) => cells.each_mut(|column| {
+            Values::Sparse(cells) => cells.each_mut(|column| {
                 for ((w, scale), norm) in column.iter_mut().zip(scales).zip(norms.iter_mut()) {
                     if *w != 0.0 {
                         *w *= scale;
@@ -186,7 +184,7 @@ impl Weights {
         let (k, d) = (self.classes, self.features);
         let mut grown = Self::new(classes, features, matches!(self.values, Values::Sparse(..)));
         match (&mut self.values, &mut grown.values) {
-            (Values::Sparse(cells, _), Values::Sparse(grown, _)) => {
+            (Values::Sparse(cells), Values::Sparse(grown)) => {
                 cells.grow(classes, features, |old, new| new[..k].copy_from_slice(old));
                 std::mem::swap(cells, grown);
             }
@@ -205,7 +203,7 @@ impl Weights {
     #[cfg(test)]
     fn value(&self, class: usize, feature: usize) -> f64 {
         match &self.values {
-            Values::Sparse(cells, _) => cells.get(feature).map_or(0.0, |cell| cell[class]),
+            Values::Sparse(cells) => cells.get(feature).map_or(0.0, |cell| cell[class]),
             Values::Dense(values) => values[class * self.features + feature],
         }
     }
@@ -215,10 +213,7 @@ impl Weights {
         let (k, d) = (self.classes, self.features);
         let weights = match &mut self.values {
             Values::Dense(values) => Tensor::real("weights", vec![k, d], values),
-            Values::Sparse(cells, saved) => {
-                *saved = cells.list();
-                Tensor::list("weights", saved)
-            }
+            Values::Sparse(cells) => Tensor::listed("weights", cells),
         };
         [
             weights,
@@ -228,12 +223,9 @@ impl Weights {
         ]
     }
 
-    /// Recomputes what is derived from a loaded state. False if the state is invalid.
+    /// Nothing is derived from a loaded state, and every state is valid.
     pub fn restored(&mut self) -> bool {
-        match &mut self.values {
-            Values::Dense(_) => true,
-            Values::Sparse(cells, saved) => cells.set_list(&std::mem::take(saved)),
-        }
+        true
     }
 }
 

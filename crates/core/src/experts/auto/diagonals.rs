@@ -107,8 +107,6 @@ pub(super) struct Diagonals {
     /// For every feature, $K$ numbers $h$ for each form that a head uses, then $K$ numbers $G$ for each head.
     cells: Cells,
     rounds: u64,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
     work: Vec<f64>,
     steps: Vec<f32>,
     /// Where rounds of weight above 1 are linearised.
@@ -141,7 +139,6 @@ impl Diagonals {
             heads,
             cells,
             rounds: 0,
-            saved: Vec::new(),
             work: Vec::new(),
             steps: Vec::new(),
             ahead: Prediction::default(),
@@ -372,7 +369,6 @@ impl Member for Diagonals {
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        self.saved = Vec::new();
         let k = self.classes;
         let mut ahead = std::mem::take(&mut self.ahead);
         let at = if y.weight > 1.0 { self.write_ahead(x, y, at, &mut ahead) } else { at };
@@ -424,13 +420,7 @@ impl Member for Diagonals {
 
 impl State for Diagonals {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved = self.cells.list();
-        vec![Tensor::list("cells", &mut self.saved), Tensor::count("rounds", &mut self.rounds)]
-    }
-
-    fn restored(&mut self) -> bool {
-        let saved = std::mem::take(&mut self.saved);
-        self.cells.set_list(&saved)
+        vec![Tensor::listed("cells", &mut self.cells), Tensor::count("rounds", &mut self.rounds)]
     }
 }
 
@@ -441,6 +431,7 @@ mod tests {
     use crate::full::folklore_diag::{FolkloreDiag, FolkloreDiagParams};
     use crate::learner::{OnlineLearner as _, Predictor as _};
     use crate::loss::curvature::Curvature;
+    use crate::state::Listed as _;
     use crate::testing::unit_rows;
 
     /// All forecasts; curvatures are taken at those of the head `leader`. Rows of twice as many values as

@@ -112,8 +112,6 @@ struct NaiveBayes {
     words: Vec<f64>,
     /// $n_k$.
     rounds: Vec<f64>,
-    /// The cells as a list, while they are saved or loaded.
-    saved: Vec<f64>,
     work: Vec<f64>,
 }
 
@@ -126,7 +124,6 @@ impl NaiveBayes {
             counts: Cells::new(classes, features, usize::MAX),
             words: vec![0.0; classes],
             rounds: vec![0.0; classes],
-            saved: Vec::new(),
             work: vec![0.0; classes],
         }
     }
@@ -212,7 +209,6 @@ impl Member for NaiveBayes {
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, _: &Prediction) {
-        self.saved = Vec::new();
         let added = &mut self.work;
         added.fill(0.0);
         y.truth.add_to(y.weight, added);
@@ -244,18 +240,15 @@ impl Member for NaiveBayes {
 
 impl State for NaiveBayes {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved = self.counts.list();
         vec![
-            Tensor::list("counts", &mut self.saved),
+            Tensor::listed("counts", &mut self.counts),
             Tensor::vector("words", &mut self.words),
             Tensor::vector("rounds", &mut self.rounds),
         ]
     }
 
     fn restored(&mut self) -> bool {
-        let saved = std::mem::take(&mut self.saved);
-        let sums = self.words.iter().chain(&self.rounds);
-        sums.into_iter().all(|sum| *sum >= 0.0) && self.counts.set_list(&saved)
+        self.words.iter().chain(&self.rounds).all(|sum| *sum >= 0.0)
     }
 }
 

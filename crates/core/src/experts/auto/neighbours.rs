@@ -39,7 +39,7 @@ use crate::kernel::nearest::{LANES, Latest, Near};
 use crate::param::ParamError;
 use crate::prediction::{Prediction, argmax, draw};
 use crate::problem::Problem;
-use crate::state::{State, Tensor, whole};
+use crate::state::{Listed, State, Tensor, whole};
 
 use super::kind::{Kind, Settings, Traits};
 use super::member::Member;
@@ -142,8 +142,6 @@ struct Neighbours {
     records: Vec<[f64; 2]>,
     /// Buffer for a row.
     room: Vec<f64>,
-    /// The state as a list, while it is saved or loaded.
-    saved: Vec<f64>,
 }
 
 impl Neighbours {
@@ -159,7 +157,6 @@ impl Neighbours {
             counts: vec![0.0; problem.classes],
             records: vec![[0.0; 2]; Self::HEADS * (SHARE_STEPS + 1)],
             room: vec![0.0; problem.features],
-            saved: Vec::new(),
         }
     }
 
@@ -207,8 +204,8 @@ impl Neighbours {
         self.classes[place] = class;
     }
 
-    /// Restores the state from a saved list; `None` if the list is invalid.
-    fn set_list(&mut self, list: &mut &[f64]) -> Option<()> {
+    /// Takes the state from the beginning of a list; `None` if it is invalid.
+    fn take(&mut self, list: &mut &[f64]) -> Option<()> {
         self.rows.set_list(list)?;
         let classes = list.split_off(..self.rows.places())?.iter();
         let class = |class: &f64| whole(*class, self.counts.len()).map(|class| class as u32);
@@ -318,7 +315,6 @@ impl Member for Neighbours {
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
-        self.saved = Vec::new();
         let class = match y.truth {
             Truth::Class(label) => label.index(),
             Truth::Distribution(shares) => {
@@ -357,18 +353,22 @@ impl Member for Neighbours {
 
 impl State for Neighbours {
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
-        self.saved.clear();
-        self.rows.list(&mut self.saved);
-        self.saved.extend(self.classes.iter().map(|class| f64::from(*class)));
-        self.saved.extend(&self.counts);
-        self.saved.extend(self.records.as_flattened());
-        vec![Tensor::list("neighbours", &mut self.saved)]
+        vec![Tensor::listed("neighbours", self)]
+    }
+}
+
+impl Listed for Neighbours {
+    fn list(&self) -> Vec<f64> {
+        let mut list = Vec::new();
+        self.rows.list(&mut list);
+        list.extend(self.classes.iter().map(|class| f64::from(*class)));
+        list.extend(&self.counts);
+        list.extend(self.records.as_flattened());
+        list
     }
 
-    fn restored(&mut self) -> bool {
-        let saved = std::mem::take(&mut self.saved);
-        let list = &mut &saved[..];
-        self.set_list(list).is_some() && list.is_empty()
+    fn set_list(&mut self, mut list: &[f64]) -> bool {
+        self.take(&mut list).is_some() && list.is_empty()
     }
 }
 
@@ -502,9 +502,8 @@ mod tests {
             member.update(Features::Dense(&x), Target::class(t % 3), &at);
         }
         let most = NeighboursKind.numbers([0.0; 2], &Problem::new(3, 400));
-        member.tensors();
         // The list is in double precision.
-        assert!(member.saved.len() < 2 * most, "{} numbers of {most}", member.saved.len());
+        assert!(member.list().len() < 2 * most, "{} numbers of {most}", member.list().len());
         assert_eq!(member.rows.places(), member.classes.len());
     }
 }

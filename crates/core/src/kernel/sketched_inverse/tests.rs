@@ -1,4 +1,5 @@
 use super::*;
+use crate::state::Listed as _;
 use crate::testing::{assert_close, quadratic, unit_rows};
 use proptest::prelude::*;
 
