@@ -86,9 +86,7 @@ struct Ndjson {
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
     let saved = options.schema.as_ref();
     let label = options.label.clone().or_else(|| saved.and_then(|schema| schema.label.clone()));
-    let weight = options.weight.clone().or_else(|| saved.and_then(|schema| schema.weight.clone()));
-    let logged = options.logged.as_ref();
-    let layout = match logged {
+    let layout = match options.logged {
         Some(_) => tables::saved_layout(options),
         None => saved.and_then(|schema| schema.csv.as_ref()).map(Cow::Borrowed),
     };
@@ -112,69 +110,100 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         return json::reader(source, options, &rows);
     }
     let offers = offers_of(options, &rows);
-    // A model that leaves a column out has learnt from a log, of whose decisions it is no label.
-    let no_label = |key: &str| {
-        layout.is_some_and(|layout| layout.fields.iter().any(|of| of.role == CsvRole::Drop && of.name == key))
-    };
-    let mut keys = keys(&rows, label, weight, options.id.clone(), no_label);
-    keys.played = logged.map(|keys| [keys.probability.clone(), keys.reward.clone()]);
-    keys.offers = offers.map(|_| options.offered.clone().unwrap_or_else(|| LABELS.to_owned()));
-    let blocks = if let Some(Offers::Blocks(width)) = offers { Some(width) } else { None };
-    if blocks.is_some() && options.hash_bits.is_some() {
+    let keys = keys(&rows, label, options, layout, offers);
+    match offers {
+        Some(Offers::Blocks(width)) => rounds(source, options, keys, width),
+        _ => plain(source, options, keys, layout, (&rows, more)),
+    }
+}
+
+/// A reader of rounds whose labels on offer have features of their own, in blocks of `width` columns.
+fn rounds(
+    source: Source,
+    options: &ReadOptions,
+    keys: Keys,
+    width: u32,
+) -> Result<Box<dyn Reader>, ReadError> {
+    if options.hash_bits.is_some() {
         let what =
             "labels on offer have features of their own, which are hashed into blocks of columns already";
-        return Err(ReadError::new(source.name(), 0, ReadErrorKind::Layout(what.to_owned())));
+        return Err(source.file_error(what));
     }
-    let has_names = |schema: &Schema| matches!(schema.columns, Columns::Named(_));
-    if keys.shape == Shape::Array
-        && saved.is_some_and(|schema| schema.format == Format::Libsvm && has_names(schema))
-    {
+    check_lists(&source, &keys, options)?;
+    let columns = options.columns(Speech::Numbers(0)).map_err(|kind| source.file_error(kind))?;
+    let parser = offers::Blocks::new(keys, width, options.describes);
+    Ok(LineReader::boxed(source, options.map(columns), parser))
+}
+
+/// A reader of other rows, with the first of them, and whether there are more.
+fn plain(
+    mut source: Source,
+    options: &ReadOptions,
+    keys: Keys,
+    layout: Option<&CsvSchema>,
+    (rows, more): (&[Map<String, Value>], bool),
+) -> Result<Box<dyn Reader>, ReadError> {
+    let saved = options.schema.as_ref();
+    check_lists(&source, &keys, options)?;
+    let is_list = keys.shape == Shape::Array;
+    let speech = if is_list { Speech::Numbers(0) } else { Speech::Names };
+    let columns = options.columns(speech).map_err(|kind| source.file_error(kind))?;
+    let width = width(&columns, keys.shape, saved);
+    let mut columns = options.map(columns);
+    if options.tells_missing && saved.is_none() && is_list && options.hash_bits.is_none() {
+        let rows = objects(&source.peek(LINES, 1)?);
+        columns.indicate(&lacking(|| rows.iter().filter_map(places)));
+    }
+    let (layout, mut notes) =
+        layout_of(rows, &keys, options, layout, more).map_err(|message| source.file_error(message))?;
+    if !more && let Some(absent) = absent_asked(rows, options) {
+        return Err(source.file_error(absent));
+    }
+    let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
+    columns.commit();
+    notes.extend(remarks(rows, options, &keys));
+    let mut absent = vec![];
+    if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
+        let there = table::paths(rows, &keys);
+        let missing = || table.missing(&there);
+        notes.extend(absent_note(missing()));
+        absent = absent_numbers(missing());
+    }
+    let (strict, scratch) = (saved.is_some() && options.room == 0, Scratch::default());
+    let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
+    Ok(LineReader::boxed(source, columns, parser))
+}
+
+/// Refuses lists of numbers for a model whose features have names.
+fn check_lists(source: &Source, keys: &Keys, options: &ReadOptions) -> Result<(), ReadError> {
+    let saved = options.schema.as_ref().filter(|schema| schema.format == Format::Libsvm);
+    if keys.shape == Shape::Array && saved.is_some_and(|schema| matches!(schema.columns, Columns::Named(_))) {
         return Err(source.file_error(
             "has lists of numbers, but the saved model has features with names, which are LIBSVM's numbers, as some numbers were \
              missing: objects name them, as in {\"x\": {\"1\": 0.5}}",
         ));
     }
-    let numbered = keys.shape == Shape::Array || blocks.is_some();
-    let speech = if numbered { Speech::Numbers(0) } else { Speech::Names };
-    let columns = options.columns(speech).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let width = width(&columns, keys.shape, saved);
-    let as_a_log = rows.first().and_then(|row| like_a_log(|key| row.contains_key(key)));
-    let strict = saved.is_some() && options.room == 0;
-    let mut columns = options.map(columns);
-    let is_list = keys.shape == Shape::Array && blocks.is_none() && options.hash_bits.is_none();
-    if options.tells_missing && saved.is_none() && is_list {
-        let rows = objects(&source.peek(LINES, 1)?);
-        columns.indicate(&lacking(|| rows.iter().filter_map(places)));
+    Ok(())
+}
+
+/// A sentence on a key that the options name for a saved model, and that none of `rows`, all rows of a file,
+/// has.
+fn absent_asked(rows: &[Map<String, Value>], options: &ReadOptions) -> Option<String> {
+    let saved = options.schema.as_ref()?;
+    // Rows to be predicted may lack the label that the model knows.
+    let label = options.label.clone().filter(|label| saved.label.as_ref() != Some(label));
+    table::absent_key(rows, [&label, &options.weight, &options.offered, &options.id])
+}
+
+/// Remarks on keys that are read as data by a new model, and may be meant otherwise.
+fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> Vec<String> {
+    if options.schema.is_some() {
+        return vec![];
     }
-    if let Some(width) = blocks {
-        return Ok(LineReader::boxed(source, columns, offers::Blocks::new(keys, width, options.describes)));
-    }
-    let (layout, mut notes) =
-        layout_of(&rows, &keys, options, layout, more).map_err(|message| source.file_error(message))?;
-    if let (Some(saved), false) = (saved, more) {
-        // Rows to be predicted may lack the label that the model knows.
-        let label = options.label.clone().filter(|label| saved.label.as_ref() != Some(label));
-        let asked = [&label, &options.weight, &options.offered, &options.id];
-        if let Some(absent) = table::absent_key(&rows, asked) {
-            return Err(source.file_error(absent));
-        }
-    }
-    let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
-    columns.commit();
-    notes.extend(as_a_log.filter(|_| saved.is_none() && logged.is_none()));
-    if saved.is_none() && offers.is_none() && offers::recognise(&rows, Offers::WIDTH).is_some() {
-        notes.push(LIKE_OFFERS.to_owned());
-    }
-    let mut absent = vec![];
-    if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
-        let there = table::paths(&rows, &keys);
-        let missing = || table.missing(&there);
-        notes.extend(absent_note(missing()));
-        absent = absent_numbers(missing());
-    }
-    let scratch = Scratch::default();
-    let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
-    Ok(LineReader::boxed(source, columns, parser))
+    let log = rows.first().filter(|_| options.logged.is_none());
+    let log = log.and_then(|row| like_a_log(|key| row.contains_key(key)));
+    let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
+    log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned())).collect()
 }
 
 /// Whether the rows are those of a decision log of ours, and are read as such.
@@ -318,24 +347,37 @@ fn shape(rows: &[Map<String, Value>]) -> Shape {
     }
 }
 
+/// What the keys mean. `label` is that of the options, or of a saved model, whose layout is `layout`.
 fn keys(
     rows: &[Map<String, Value>],
     label: Option<String>,
-    weight: Option<String>,
-    id: Option<String>,
-    no_label: impl Fn(&str) -> bool,
+    options: &ReadOptions,
+    layout: Option<&CsvSchema>,
+    offers: Option<Offers>,
 ) -> Keys {
     let shape = shape(rows);
+    // A model that leaves a column out has learnt from a log, of whose decisions it is no label.
+    let is_dropped = |key: &str| {
+        layout.is_some_and(|layout| layout.fields.iter().any(|of| of.role == CsvRole::Drop && of.name == key))
+    };
     let label = label.or_else(|| {
         let seen: HashSet<&String> = rows.iter().flat_map(Map::keys).collect();
         let called = |name: &str| {
             let other = || seen.iter().copied().filter(|key| key.eq_ignore_ascii_case(name)).min();
             seen.iter().copied().find(|key| *key == name).or_else(other).cloned()
         };
-        LABEL_NAMES.iter().find_map(|name| called(name)).filter(|name| !no_label(name))
+        LABEL_NAMES.iter().find_map(|name| called(name)).filter(|name| !is_dropped(name))
     });
-    let weight = weight.or_else(|| (shape != Shape::Flat).then(|| "weight".to_owned()));
-    Keys { shape, label, weight, id, offers: None, played: None }
+    let saved = options.schema.as_ref().and_then(|schema| schema.weight.clone());
+    let usual = || (shape != Shape::Flat).then(|| "weight".to_owned());
+    Keys {
+        shape,
+        label,
+        weight: options.weight.clone().or(saved).or_else(usual),
+        id: options.id.clone(),
+        offers: offers.map(|_| options.offered.clone().unwrap_or_else(|| LABELS.to_owned())),
+        played: options.logged.as_ref().map(|keys| [keys.probability.clone(), keys.reward.clone()]),
+    }
 }
 
 /// Ends a row.
