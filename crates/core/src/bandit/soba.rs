@@ -58,7 +58,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::Features;
-use crate::full::second_order_margin::{DiagonalMetric, FullMetric, Metric, PlainMetric, SecondOrderMargin};
+use crate::full::second_order_margin::{Metric, PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, Promise, reference_norm, setting};
 use crate::learner::{Accepts, BanditLearner, Classes, grow, own};
 use crate::loss::hinge::{eta_loss, hinge};
@@ -84,35 +84,27 @@ params! {
     }
 }
 
-/// A [`PlainMetric`] for which there is a learner of the registry, with [`SobaParams`].
-pub trait SobaVariant: PlainMetric {
-    /// The description.
-    const ABOUT: About;
-}
+/// The description of the learner with the full matrix.
+const FULL: About = About {
+    name: "soba",
+    summary: "second-order bandit learner of margins: the second-order Perceptron, which sees only whether it was right",
+    paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2" },
+    guarantee: "expected mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K^2 ln(1 + 2 X^2 T/(a d K))/(gamma eta (2 - eta)) + gamma T, every U",
+    cost: "4 K d^2 + K^2 d^2 flops a right guess",
+    memory: "K^2 d^2 numbers",
+    forecast: Forecast::RandomisedLabel,
+    accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
+};
 
-impl SobaVariant for FullMetric {
-    const ABOUT: About = About {
-        name: "soba",
-        summary: "second-order bandit learner of margins: the second-order Perceptron, which sees only whether it was right",
-        paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2" },
-        guarantee: "expected mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K^2 ln(1 + 2 X^2 T/(a d K))/(gamma eta (2 - eta)) + gamma T, every U",
-        cost: "4 K d^2 + K^2 d^2 flops a right guess",
-        memory: "K^2 d^2 numbers",
-        forecast: Forecast::RandomisedLabel,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
-    };
-}
-
-impl SobaVariant for DiagonalMetric {
-    const ABOUT: About = About {
-        name: "soba-diag",
-        summary: "SOBA with a diagonal matrix, for many features",
-        guarantee: "none: the theorem is about the full matrix",
-        cost: "2 K nnz(x) flops a round",
-        memory: "3 K d numbers",
-        ..<FullMetric as SobaVariant>::ABOUT
-    };
-}
+/// The same with its diagonal.
+const DIAGONAL: About = About {
+    name: "soba-diag",
+    summary: "SOBA with a diagonal matrix, for many features",
+    guarantee: "none: the theorem is about the full matrix",
+    cost: "2 K nnz(x) flops a round",
+    memory: "3 K d numbers",
+    ..FULL
+};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -207,10 +199,10 @@ impl<M: Metric> Soba<M> {
     }
 }
 
-impl<M: SobaVariant> Algorithm for Soba<M> {
+impl<M: PlainMetric> Algorithm for Soba<M> {
     type Params = SobaParams;
 
-    const ABOUT: About = <M as SobaVariant>::ABOUT;
+    const ABOUT: About = if M::HAS_THEOREM { FULL } else { DIAGONAL };
 
     fn new(params: SobaParams, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         Self::with_matrix(params, problem, M::new)
@@ -300,13 +292,14 @@ state! { Soba<M>, M: Metric; model; count rounds, count parts }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::full::second_order_margin::{DiagonalMetric, FullMetric};
     use crate::rng::Rng;
     use crate::testing::{assert_close, linear_weights, quadratic, unit_rows};
 
     /// Plays `rounds` rounds of noisy linear labels, with feedback `delay` rounds late and in reversed
     /// blocks; `check` is called after every update with the learner, the row, the decision, and whether it
     /// was right.
-    fn run<M: SobaVariant>(
+    fn run<M: PlainMetric>(
         params: SobaParams,
         (k, d): (usize, usize),
         rounds: usize,

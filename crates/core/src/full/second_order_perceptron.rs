@@ -51,7 +51,7 @@
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::full::second_order_margin::{DiagonalMetric, FullMetric, PlainMetric, SecondOrderMargin};
+use crate::full::second_order_margin::{PlainMetric, SecondOrderMargin};
 use crate::guarantee::{Guarantee, MistakeBound, reference_norm};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::hinge::eta_loss;
@@ -73,35 +73,27 @@ params! {
     }
 }
 
-/// A [`PlainMetric`] for which there is a learner of the registry.
-pub trait PerceptronVariant: PlainMetric {
-    /// The description.
-    const ABOUT: About;
-}
+/// The description of the learner with the full matrix.
+const FULL: About = About {
+    name: "second-order-perceptron",
+    summary: "the Perceptron on whitened features: SOBA with full information",
+    paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2, with full information" },
+    guarantee: "mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K ln(1 + 2 X^2 T/(a d K))/(eta (2 - eta)), every U",
+    cost: "4 K d^2 + K^2 d^2 flops a round",
+    memory: "K^2 d^2 numbers",
+    forecast: Forecast::Label,
+    accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
+};
 
-impl PerceptronVariant for FullMetric {
-    const ABOUT: About = About {
-        name: "second-order-perceptron",
-        summary: "the Perceptron on whitened features: SOBA with full information",
-        paper: Paper { key: "beygelzimer2017soba", place: "Algorithm 1, Theorem 2, with full information" },
-        guarantee: "mistakes <= L_eta + a eta/(2 - eta) |U|^2 + d K ln(1 + 2 X^2 T/(a d K))/(eta (2 - eta)), every U",
-        cost: "4 K d^2 + K^2 d^2 flops a round",
-        memory: "K^2 d^2 numbers",
-        forecast: Forecast::Label,
-        accepts: Accepts { classes: Classes::Any, soft_labels: false, weights: false, plain: false },
-    };
-}
-
-impl PerceptronVariant for DiagonalMetric {
-    const ABOUT: About = About {
-        name: "second-order-perceptron-diag",
-        summary: "the second-order Perceptron with a diagonal matrix, for many features",
-        guarantee: "none: the theorem is about the full matrix",
-        cost: "2 K nnz(x) flops a round",
-        memory: "3 K d numbers",
-        ..<FullMetric as PerceptronVariant>::ABOUT
-    };
-}
+/// The same with its diagonal.
+const DIAGONAL: About = About {
+    name: "second-order-perceptron-diag",
+    summary: "the second-order Perceptron with a diagonal matrix, for many features",
+    guarantee: "none: the theorem is about the full matrix",
+    cost: "2 K nnz(x) flops a round",
+    memory: "3 K d numbers",
+    ..FULL
+};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -123,10 +115,10 @@ impl<M> SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
+impl<M: PlainMetric> Algorithm for SecondOrderPerceptron<M> {
     type Params = SecondOrderPerceptronParams;
 
-    const ABOUT: About = <M as PerceptronVariant>::ABOUT;
+    const ABOUT: About = if M::HAS_THEOREM { FULL } else { DIAGONAL };
 
     fn new(params: Self::Params, problem: Problem, _seed: u64) -> Result<Self, ParamError> {
         let (k, d) = (problem.classes, problem.features);
@@ -163,7 +155,7 @@ impl<M: PerceptronVariant> Algorithm for SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {
+impl<M: PlainMetric> Predictor for SecondOrderPerceptron<M> {
     own! { problem, prediction }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
@@ -174,7 +166,7 @@ impl<M: PerceptronVariant> Predictor for SecondOrderPerceptron<M> {
     }
 }
 
-impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
+impl<M: PlainMetric> OnlineLearner for SecondOrderPerceptron<M> {
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction) {
         let scores = if at.is_fresh(self.rounds) {
             &at.scores
@@ -208,18 +200,19 @@ impl<M: PerceptronVariant> OnlineLearner for SecondOrderPerceptron<M> {
     grow! { model, scores }
 }
 
-state! { SecondOrderPerceptron<M>, M: PerceptronVariant; model; count rounds }
+state! { SecondOrderPerceptron<M>, M: PlainMetric; model; count rounds }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::full::second_order_margin::{DiagonalMetric, FullMetric};
     use crate::testing::assert_close;
 
-    fn learner<M: PerceptronVariant>(params: SecondOrderPerceptronParams) -> SecondOrderPerceptron<M> {
+    fn learner<M: PlainMetric>(params: SecondOrderPerceptronParams) -> SecondOrderPerceptron<M> {
         SecondOrderPerceptron::new(params, Problem::new(2, 1), 0).expect("valid parameters")
     }
 
-    fn round<M: PerceptronVariant>(learner: &mut SecondOrderPerceptron<M>, x: f64, y: usize) -> f64 {
+    fn round<M: PlainMetric>(learner: &mut SecondOrderPerceptron<M>, x: f64, y: usize) -> f64 {
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&[x]), &mut at);
         learner.update(Features::Dense(&[x]), Target::class(y), &at);
@@ -233,7 +226,7 @@ mod tests {
     /// x = 1, y = 0: a mistake, θ = 0 again: W = 0.
     #[test]
     fn by_hand() {
-        fn check<M: PerceptronVariant>(weight: f64) {
+        fn check<M: PlainMetric>(weight: f64) {
             for margin_updates in [true, false] {
                 let params = SecondOrderPerceptronParams::new().margin_updates(margin_updates);
                 let mut learner = learner::<M>(params);
