@@ -11,7 +11,7 @@ use noregret_stream::run::bandit::{Journal, Play, run_bandit_on};
 use noregret_stream::run::standing::Standing;
 use noregret_stream::save::Learning;
 
-use super::going_on::{checkpoint, go_on, stands, watching};
+use super::going_on::{checkpoint, stands, watching};
 use super::{Learnt, Session};
 use crate::checkpoint::{Next, Segments};
 use crate::failure::Failure;
@@ -20,22 +20,8 @@ impl Session<'_> {
     /// A run with bandit feedback.
     pub(super) fn bandit(mut self, learner: AnyModel, mut play: Play) -> Result<(), Failure> {
         let plan = self.plan;
-        let mut standing = Standing::bandit(&self.options);
-        let mut whole = None;
-        if let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on)
-            && let Some((stood, counts)) = Standing::load(
-                archive,
-                learner.problem(),
-                learner.about().accepts,
-                &Decision::default(),
-                &self.options,
-            )
-            .map_err(Failure::data)?
-        {
-            standing = stood;
-            whole = counts.log;
-            self.facts = go_on(&mut self.examples, &mut self.observers, archive, counts);
-        }
+        let stood = self.go_on(learner.problem(), learner.about().accepts, &Decision::default())?;
+        let (mut standing, whole) = stood.unwrap_or_else(|| (Standing::bandit(&self.options), None));
         // The program that sends rows through a pipe may wait for each decision.
         let live = self.examples.reader.size().is_none();
         let log = plan.log.as_deref().map(|path| self.log(path, &learner, &play, whole));

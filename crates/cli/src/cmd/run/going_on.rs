@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use noregret::facts::RunFacts;
+use noregret::learner::Accepts;
 use noregret::model::{Archive, Data, Numbers};
+use noregret::problem::Problem;
 use noregret::rng::Rng;
 use noregret_stream::encode::examples::ReadExamples;
 use noregret_stream::redis_stream;
@@ -16,6 +18,7 @@ use noregret_stream::watch::abstain::Abstention;
 use noregret_stream::watch::baseline::Baselines;
 use noregret_stream::watch::calibration::Calibration;
 
+use super::Session;
 use super::observers::Observers;
 use crate::checkpoint::Skip;
 use crate::failure::Failure;
@@ -92,36 +95,50 @@ pub(super) fn set_read(archive: &mut Archive, plan: &RunPlan, examples: &ReadExa
     }
 }
 
-/// Restores the counts of an interrupted run. Returns the facts about the rounds before it.
-pub(super) fn go_on(
-    examples: &mut ReadExamples,
-    observers: &mut Observers,
-    archive: &Archive,
-    counts: Counts,
-) -> RunFacts {
-    if let Some(baselines) = &mut observers.baselines
-        && let Ok(Numbers { data: Data::Real(state), .. }) = archive.tensor(BASELINES)
-        && let Some(stood) = Baselines::from_state(state)
-    {
-        *baselines = stood;
+impl Session<'_> {
+    /// Where an interrupted run goes on: the state of the loaded model file, for a learner of `problem` whose
+    /// predictions are like `like`, and the length of the decision log. `None` if this run does not go on.
+    pub(super) fn go_on<K: Held>(
+        &mut self,
+        problem: &Problem,
+        accepts: Accepts,
+        like: &K,
+    ) -> Result<Option<(Standing<K>, Option<u64>)>, Failure> {
+        let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on) else { return Ok(None) };
+        let stood = Standing::load(archive, problem, accepts, like, &self.options);
+        let Some((standing, counts)) = stood.map_err(Failure::data)? else { return Ok(None) };
+        self.observers.go_on(archive);
+        let Counts { bad_rows: (bad, first), large_rows, log, before } = counts;
+        self.examples.count_on(bad, first);
+        self.examples.encoder.set_large_rows(large_rows);
+        self.facts = before;
+        Ok(Some((standing, log)))
     }
-    let stood = |name: &str| archive.tensor(name).ok();
-    if let Some(abstention) = &mut observers.abstention
-        && let Some(stood) = stood(ABSTENTION).and_then(of_kept::<Abstention>)
-        && stood.goes_on_as(abstention)
-    {
-        *abstention = stood;
+}
+
+impl Observers {
+    /// Restores the counts of an interrupted run.
+    fn go_on(&mut self, archive: &Archive) {
+        if let Some(baselines) = &mut self.baselines
+            && let Ok(Numbers { data: Data::Real(state), .. }) = archive.tensor(BASELINES)
+            && let Some(stood) = Baselines::from_state(state)
+        {
+            *baselines = stood;
+        }
+        let stood = |name: &str| archive.tensor(name).ok();
+        if let Some(abstention) = &mut self.abstention
+            && let Some(stood) = stood(ABSTENTION).and_then(of_kept::<Abstention>)
+            && stood.goes_on_as(abstention)
+        {
+            *abstention = stood;
+        }
+        if let Some(calibration) = &mut self.calibration
+            && let Some(stood) = stood(CALIBRATION).and_then(of_kept::<Calibration>)
+            && stood.goes_on_as(calibration)
+        {
+            *calibration = stood;
+        }
     }
-    if let Some(calibration) = &mut observers.calibration
-        && let Some(stood) = stood(CALIBRATION).and_then(of_kept::<Calibration>)
-        && stood.goes_on_as(calibration)
-    {
-        *calibration = stood;
-    }
-    let Counts { bad_rows: (bad, first), large_rows, before, .. } = counts;
-    examples.count_on(bad, first);
-    examples.encoder.set_large_rows(large_rows);
-    before
 }
 
 /// Saves a checkpoint; `log` is the length of the decision log.
