@@ -14,9 +14,9 @@ const ENOUGH: usize = 50;
 
 /// Whether the first row is a header. It contains the name of a column in `asked`; or a usual name of a
 /// label column, such as `class`, and no cell is repeated in its column; or its numbers are names. Otherwise
-/// it contains no number, and either a word above a column of numbers; or all its cells differ, at most the
-/// first one (above row names) is empty, and there are numbers below and none with a decimal comma or a sign
-/// in it, or no cell is repeated in its column;
+/// it contains no number, and either a word above a column of numbers; or no number with a comma, all its
+/// cells differ, at most the first one (above row names) is empty, and there are numbers below and none with
+/// a sign in it, or no cell is repeated in its column;
 /// or most of its cells are not empty, or half of them and the row below is no header, and none is repeated
 /// in its column, where all others are.
 pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
@@ -39,7 +39,7 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
     if first.iter().enumerate().any(|(column, cell)| is_word_above_numbers(cell, rest, column)) {
         return true;
     }
-    if first.iter().any(is_number) {
+    if first.iter().any(|cell| is_number(cell) || has_comma(cell)) {
         return false;
     }
     let mut seen = HashSet::new();
@@ -169,9 +169,9 @@ fn holds_numbers(rows: &[ByteRecord], column: usize) -> bool {
 }
 
 /// Whether a cell is a word, and its column of the `rows` below has numbers, plain or with decimal commas,
-/// groups of thousands or signs.
+/// groups of thousands or signs. `5%` may be a name above plain numbers; `1,5` is a number there, too.
 fn is_word_above_numbers(cell: &[u8], rows: &[ByteRecord], column: usize) -> bool {
-    let above_numbers = || !is_number(cell) && holds_numbers(rows, column);
+    let above_numbers = || !is_number(cell) && !has_comma(cell) && holds_numbers(rows, column);
     !is_missing(cell) && (above_numbers() || (!is_amount(cell) && holds_amounts(rows, column)))
 }
 
@@ -180,6 +180,11 @@ const STYLES: [Style; 2] = [Style::Grouped, Style::DecimalComma];
 /// Whether a cell is a number, plain or in one of [`STYLES`].
 fn is_amount(cell: &[u8]) -> bool {
     is_number(cell) || STYLES.iter().any(|style| amount::parse(cell, Some(*style)).is_some())
+}
+
+/// Whether a cell is a number with a comma in it, before its decimals or between groups of thousands.
+fn has_comma(cell: &[u8]) -> bool {
+    cell.contains(&b',') && is_amount(cell)
 }
 
 /// Whether a column of `rows` contains only numbers in one of [`STYLES`] and missing cells.
@@ -206,6 +211,11 @@ mod tests {
             // Rows.
             ("1,5;2,5;x 3,5;0,5;y 1,25;0,5;x", false),
             ("1,5;2,5;x 3;0,5;y 1,25;2;x", false),
+            ("1,5;2,5;x 2;3;y 3;4;x 4;5;y", false),
+            ("1,5;2,5;x 2;3;y 3;4;z", false),
+            ("-1,5;x 2;y 3;x", false),
+            ("1,234.5;x 2;y 3;x", false),
+            ("a;1,5;y 2;3;x 4;5;y", true),
             ("12%;x 7%;y 2%;x", false),
         ] {
             let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(';').collect::<Vec<_>>()));
