@@ -63,7 +63,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         return Err(source.file_error(what));
     }
     if first.starts_with(b"{") {
-        sparse::reader(source, attributes, weight, options)
+        sparse::reader(source, attributes, &named, weight, options)
     } else {
         dense::reader(source, attributes, named, weight, options)
     }
@@ -353,6 +353,20 @@ mod tests {
         for (text, message) in cases {
             let error = opened(text, &ReadOptions::default()).err().expect(text).to_string();
             assert!(error.contains(message), "{error}");
+        }
+    }
+
+    /// The other column may be a copy of the label.
+    #[test]
+    fn a_label_with_two_columns_is_refused() {
+        let header = "@relation a\n@attribute b real\n@attribute y {p,q}\n@attribute y {p,q}\n@data\n";
+        for rows in ["1,p,p\n2,q,q\n", "{0 1, 1 p}\n{0 2, 1 q, 2 q}\n"] {
+            let text = format!("{header}{rows}");
+            let error = opened(&text, &ReadOptions::default()).err().expect(rows).to_string();
+            let said = r#"a: has two columns called "y", of which one is the label: the option label = 2 or label = 3 says which"#;
+            assert!(error.starts_with(said), "{error}");
+            let second = ReadOptions { label: Some("3".to_owned()), ..ReadOptions::default() };
+            assert!(opened(&text, &second).is_ok(), "{rows}");
         }
     }
 

@@ -46,8 +46,8 @@ use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
 use crate::read::table::{
-    self, Column, Decided, Records, Sample, Table, all_numbers, count_numbers, find_column, label_and_weight,
-    names, role_word,
+    self, Column, Decided, Names, Records, Sample, Table, all_numbers, count_numbers, find_column,
+    label_and_weight, names, role_word,
 };
 
 /// Number of rows examined.
@@ -103,32 +103,32 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     options.decisions.check_data().map_err(failed)?;
     let total = rows.total;
     let given = ByteRecord::from(rows.leaves.iter().map(|leaf| &*leaf.name).collect::<Vec<_>>());
-    let names = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?.names;
+    let named = names(&given, true).map_err(|kind| ReadError::new(name, 0, kind))?;
+    let names = &named.names;
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = options.map(columns);
     let (layout, notes) = match table::saved_layout(options) {
         Some(saved) => {
             let first = |leaf: &Leaf, name: &String| leaf.is_vector().then(|| position_name(name, 0));
             let lists: Vec<String> =
-                rows.leaves.iter().zip(&names).filter_map(|(leaf, name)| first(leaf, name)).collect();
+                rows.leaves.iter().zip(names).filter_map(|(leaf, name)| first(leaf, name)).collect();
             table::check_known(&saved, &names.iter().chain(&lists).map(String::as_str).collect())
                 .map_err(failed)?;
             let mut saved = saved.into_owned();
-            table::check_asked(&saved, &names, options).map_err(failed)?;
-            table::agree(&mut saved, &names, options).map_err(failed)?;
+            table::check_asked(&saved, names, options).map_err(failed)?;
+            table::agree(&mut saved, names, options).map_err(failed)?;
             (saved, vec![])
         }
         None if options.schema.is_some() => {
             return Err(failed("has columns with names, and the model's have none".into()));
         }
-        None => decide(&mut rows, &names, options, total).map_err(failed)?,
+        None => decide(&mut rows, &named, options, total).map_err(failed)?,
     };
-    let find =
-        |column: &Option<String>| column.as_ref().map(|column| find_column(&names, column)).transpose();
+    let find = |column: &Option<String>| column.as_ref().map(|column| find_column(names, column)).transpose();
     rows.id = find(&options.id).map_err(failed)?;
     rows.offered = find(&options.offered).map_err(failed)?;
     let (cells, positions, absent) =
-        assign(&rows.leaves, &names, &layout, &Arc::new(options.missing()), &mut columns);
+        assign(&rows.leaves, names, &layout, &Arc::new(options.missing()), &mut columns);
     rows.positions = positions;
     let (id, offered) = (rows.id, rows.offered);
     for (at, (leaf, column)) in rows.leaves.iter_mut().zip(&cells).enumerate() {
@@ -239,11 +239,11 @@ impl ParquetRows {
 /// Infers the layout from the types and the first rows, with remarks.
 fn decide(
     rows: &mut ParquetRows,
-    names: &[String],
+    named: &Names,
     options: &ReadOptions,
     total: u64,
 ) -> Result<(CsvSchema, Vec<String>), Fault> {
-    let mut options = options.clone();
+    let (names, mut options) = (&*named.names, options.clone());
     options.drop.extend(options.offered.take());
     let given = given_to_others(&rows.leaves, names, &mut options)?;
     let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
@@ -251,6 +251,7 @@ fn decide(
     rows.rewind();
 
     let (label, weight) = label_and_weight(names, &options)?;
+    named.check_label(label, &options)?;
     if let Some(at) = [Some(label), weight].into_iter().flatten().find(|at| rows.leaves[*at].list) {
         return Err(listed(&names[at]));
     }
@@ -282,7 +283,8 @@ fn decide(
     };
     let find =
         |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
-    let Decided { fields: known, numbers, marks, notes } = table::decide(&sample, &options, find)?;
+    let Decided { fields: known, numbers, marks, mut notes } = table::decide(&sample, &options, find)?;
+    notes.splice(0..0, named.note());
 
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);

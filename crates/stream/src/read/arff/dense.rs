@@ -81,6 +81,7 @@ fn inferred(
     let more = !peek.all;
     let own = &named.names[..attributes.len()];
     let inferred = label_and_weight(own, options).and_then(|(label, weight)| {
+        named.check_label(label, options)?;
         let role = |attribute: &Attribute| match attribute.kind {
             // Their cells say so, and row numbers are found. Programs write all texts of a table as strings,
             // numbers and categories among them.

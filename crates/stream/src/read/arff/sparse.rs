@@ -13,7 +13,7 @@ use crate::read::options::{CsvRole, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Source};
-use crate::read::table::{check_known, find_column, label_and_weight, saved_layout};
+use crate::read::table::{Names, check_known, find_column, label_and_weight, saved_layout};
 
 struct Sparse {
     attributes: Vec<Attribute>,
@@ -36,18 +36,20 @@ struct Sparse {
 pub(super) fn reader(
     source: Source,
     attributes: Vec<Attribute>,
+    named: &Names,
     braces: Option<String>,
     options: &ReadOptions,
 ) -> Result<Box<dyn Reader>, ReadError> {
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
-    let names: Vec<String> = attributes.iter().map(|attribute| attribute.name.clone()).collect();
+    let names = &named.names;
     let known = saved_layout(options)
         .map_or(Ok(()), |layout| check_known(&layout, &names.iter().map(String::as_str).collect()));
     let found = known.and_then(|()| {
         let find =
-            |asked: &Option<String>| asked.as_ref().map(|column| find_column(&names, column)).transpose();
+            |asked: &Option<String>| asked.as_ref().map(|column| find_column(names, column)).transpose();
         let Some(schema) = &options.schema else {
-            let (label, weight) = label_and_weight(&names, options)?;
+            let (label, weight) = label_and_weight(names, options)?;
+            named.check_label(label, options)?;
             return Ok(((Some(label), weight), find(&options.id)?));
         };
         let place = |saved: &Option<String>| names.iter().position(|name| Some(name) == saved.as_ref());
@@ -70,7 +72,7 @@ pub(super) fn reader(
             shown(offered)
         )));
     }
-    let drop = options.drop.iter().map(|column| find_column(&names, column));
+    let drop = options.drop.iter().map(|column| find_column(names, column));
     let drop = drop.collect::<Result<Vec<usize>, _>>().map_err(|message| source.file_error(message))?;
     let called = || names.iter().position(|name| name == "tag" || name == "id");
     let (id, names_only) = (id.or_else(called), id.is_none());

@@ -12,7 +12,7 @@ use crate::read::options::{CsvSchema, ReadOptions, Style};
 use crate::read::recognise::{DRAWN, is_drawn};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
-use crate::read::table::{self, Inferred, Names, Sample, amount, find_column, label_and_weight, names};
+use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
 use crate::words::counted;
 
 /// Number of lines examined: a header and 1,000 rows, if no cell contains a line end.
@@ -97,7 +97,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         ),
     };
     let (label, weight) = label_and_weight(&named.names, options).map_err(numbered)?;
-    check_one_label(&named, first, label, options)?;
+    named.check_label(label, options)?;
     let missing = options.missing();
     let sample = Sample {
         names: &named.names,
@@ -126,28 +126,6 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let header_rows = second.then_some(2);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
-}
-
-/// Refuses a label that is found by its name where a later column has the name, too: the other one might be a
-/// copy of it, and tell the learner what it has to forecast.
-fn check_one_label(
-    named: &Names,
-    header: &ByteRecord,
-    label: usize,
-    options: &ReadOptions,
-) -> Result<(), ReadErrorKind> {
-    let by_name = options.label.as_ref().is_none_or(|column| *column == named.names[label]);
-    if !by_name || named.repeated.contains(&label) {
-        return Ok(());
-    }
-    let is_same = |at: &&usize| header[**at].trim_ascii() == header[label].trim_ascii();
-    let Some(again) = named.repeated.iter().find(is_same) else { return Ok(()) };
-    let (name, first, second) = (shown(&named.names[label]), label + 1, again + 1);
-    Err(format!(
-        "has two columns called {name}, of which one is the label: the option label = {first} or label = {second} says which, and the \
-         option drop leaves out the other one"
-    )
-    .into())
 }
 
 /// The delimiter: as asked for, else as detected. A file of labels alone has none.

@@ -445,6 +445,26 @@ fn columns_that_cannot_be_read_can_be_left_out() {
     assert_eq!(read(&mut *open_file(&path, &saved).unwrap()).len(), 2);
 }
 
+/// The other column may be a copy of the label.
+#[test]
+fn a_label_with_two_columns_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let schema = "message rows { required int32 y; required int32 b; required int32 y; }";
+    let file = [Column::Int32(&[1, 2]), Column::Int32(&[5, 6]), Column::Int32(&[1, 2])];
+    write(&path, schema, 1, &file);
+    let of = |label: &str| ReadOptions { label: Some(label.to_owned()), ..ReadOptions::default() };
+    for options in [ReadOptions::default(), of("y")] {
+        let error = open_file(&path, &options).err().unwrap().to_string();
+        let said =
+            r#"has two columns called "y", of which one is the label: the option label = 1 or label = 3 "#;
+        assert!(error.contains(said), "{error}");
+    }
+    let notes = open_file(&path, &of("1")).unwrap().notes();
+    let note = r#"the header has a name twice: column number 3 is called "y.2" here"#;
+    assert!(notes.iter().any(|known| known == note), "{notes:?}");
+}
+
 #[test]
 fn columns_that_a_saved_model_lacks_or_the_file_does() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,6 +30,24 @@ impl Names {
         let (name, number) = (shown(&self.names[*at]), at + 1);
         Some(format!("the header has a name twice: column number {number} is called {name} here{others}"))
     }
+
+    /// Refuses the column `label` that is found by its name where a later column has the name, too: the other
+    /// one might be a copy of it, and tell the learner what it has to forecast.
+    pub(crate) fn check_label(&self, label: usize, options: &ReadOptions) -> Result<(), Fault> {
+        let by_name = options.label.as_ref().is_none_or(|column| *column == self.names[label]);
+        if !by_name || self.repeated.contains(&label) {
+            return Ok(());
+        }
+        // A suffix follows the name that the header gives.
+        let given = |at: usize| self.names[at].rsplit_once('.').map(|(name, _)| name);
+        let is_same = |at: &&usize| given(**at) == Some(&*self.names[label]);
+        let Some(again) = self.repeated.iter().find(is_same) else { return Ok(()) };
+        let (name, first, second) = (shown(&self.names[label]), label + 1, again + 1);
+        Err(fault!(
+            "has two columns called {name}, of which one is the label: the option label = {first} or label = {second} says which, and \
+             the option drop leaves out the other one"
+        ))
+    }
 }
 
 /// Column names: from the header, or numbers from 1. An empty name becomes the number, and a
