@@ -36,7 +36,7 @@ use crate::algorithm::{About, AnyModel, BanditModel, Model, check_problem};
 use crate::param::{ParamError, Values};
 use crate::problem::Problem;
 use crate::registry;
-use crate::state::{Slot, State, fill_triangle, narrowed, set_triangle, triangle, words};
+use crate::state::{Slot, State, fill_triangle, narrowed, set_grown, set_triangle, triangle, words};
 
 /// The version of the file format. Files of other versions are rejected.
 pub const FORMAT_VERSION: &str = "1";
@@ -404,6 +404,11 @@ impl Numbers {
                 Data::Real((0..side).flat_map(|i| data[i * side..][..=i].iter().copied()).collect())
             }
             Slot::Diagonal { side, entry, .. } => Data::Real(triangle(side, entry).collect()),
+            Slot::Grown { shape, data } => {
+                let mut all = vec![0.0; shape.iter().product()];
+                copy_changed(&mut all[..data.len()], data);
+                return Self { shape, data: Data::Real(all) };
+            }
             Slot::List(data) => Data::of(data),
             Slot::Listed(data) => Data::Real(data.list()),
             Slot::Singles(data) => {
@@ -436,6 +441,10 @@ impl Numbers {
             (Slot::Diagonal { side, entry, data }, Data::Real(lower)) => {
                 fits(&[side * (side + 1) / 2])?;
                 set_triangle(lower, side, entry, data);
+            }
+            (Slot::Grown { shape, data }, Data::Real(numbers)) => {
+                fits(&shape)?;
+                set_grown(numbers, data);
             }
             (Slot::List(data), Data::Real(numbers)) => data.clone_from(numbers),
             (Slot::Listed(data), Data::Real(numbers)) => {

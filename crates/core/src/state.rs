@@ -39,6 +39,14 @@ pub enum Slot<'a> {
         /// The full matrix, if it was loaded.
         data: &'a mut Vec<f64>,
     },
+    /// Real numbers of a fixed shape, row-major, of which `data` may lack zeros at the end: it becomes longer
+    /// when there are more. They are saved as all numbers of the shape.
+    Grown {
+        /// The lengths of the axes.
+        shape: Vec<usize>,
+        /// The numbers before those zeros.
+        data: &'a mut Vec<f64>,
+    },
     /// A list of real numbers whose length is part of the state.
     List(&'a mut Vec<f64>),
     /// A list of real numbers of single precision; saved in double precision, which is exact.
@@ -84,6 +92,12 @@ impl<'a> Tensor<'a> {
         Self { name: name.into(), slot: Slot::Diagonal { side, entry, data } }
     }
 
+    /// Real numbers of a fixed shape, row-major, without zeros at the end that take no memory yet.
+    pub(crate) fn grown(name: &'static str, shape: Vec<usize>, data: &'a mut Vec<f64>) -> Self {
+        debug_assert!(data.len() <= shape.iter().product::<usize>(), "{name}");
+        Self { name: name.into(), slot: Slot::Grown { shape, data } }
+    }
+
     /// A list of variable length.
     pub fn list(name: &'static str, data: &'a mut Vec<f64>) -> Self {
         Self { name: name.into(), slot: Slot::List(data) }
@@ -127,6 +141,11 @@ impl<'a> Tensor<'a> {
                 (0..side).for_each(|row| list.extend_from_slice(&data[row * side..][..=row]));
             }
             Slot::Diagonal { side, entry, .. } => list.extend(triangle(side, entry)),
+            Slot::Grown { shape, data } => {
+                let end = list.len() + shape.iter().product::<usize>();
+                list.extend_from_slice(data);
+                list.resize(end, 0.0);
+            }
             Slot::List(data) => {
                 list.push(data.len() as f64);
                 list.extend_from_slice(data);
@@ -167,6 +186,14 @@ impl<'a> Tensor<'a> {
                 }
                 set_triangle(&lower, side, entry, data);
             }
+            Slot::Grown { shape, data } => {
+                let len = shape.iter().product::<usize>();
+                let all: Vec<f64> = rest.take(len).collect();
+                if all.len() < len {
+                    return None;
+                }
+                set_grown(&all, data);
+            }
             Slot::List(data) => *data = unpack_list(rest)?.collect(),
             Slot::Listed(data) => {
                 let list: Vec<f64> = unpack_list(rest)?.collect();
@@ -188,7 +215,7 @@ impl<'a> Tensor<'a> {
     /// The shape under which it is stored; `None` for lists.
     pub(crate) fn shape(&self) -> Option<Vec<usize>> {
         match &self.slot {
-            Slot::Real { shape, .. } => Some(shape.clone()),
+            Slot::Real { shape, .. } | Slot::Grown { shape, .. } => Some(shape.clone()),
             Slot::Symmetric { side, .. } | Slot::Diagonal { side, .. } => Some(vec![side * (side + 1) / 2]),
             Slot::Count(data) => Some(vec![data.len()]),
             Slot::List(_) | Slot::Singles(_) | Slot::Words(_) | Slot::Listed(_) => None,
@@ -214,6 +241,13 @@ pub(crate) fn set_triangle(lower: &[f64], side: usize, entry: f64, data: &mut Ve
     }
     data.resize(side * side, 0.0);
     fill_triangle(side, data, &mut lower.iter().copied());
+}
+
+/// Sets `data` to `all` numbers but the zeros at the end.
+pub(crate) fn set_grown(all: &[f64], data: &mut Vec<f64>) {
+    let last = all.iter().rposition(|number| number.to_bits() != 0);
+    data.clear();
+    data.extend_from_slice(&all[..last.map_or(0, |at| at + 1)]);
 }
 
 /// Fills the symmetric matrix `data` from its lower triangle, row by row; `None` if that ends before.

@@ -1,5 +1,5 @@
 //! After the first round a learner allocates no memory: everything it needs is allocated when it is made.
-//! (`auto` measures the first rows before.)
+//! (`auto` measures the first rows before, and makes its matrices when there are rows.)
 //!
 //! The linear-algebra crate allocates a workspace for every thread at the first product; `warm` triggers this
 //! before the measurement.
@@ -127,8 +127,8 @@ fn looking_ahead_allocates_once() {
                 }
             }
         };
-        // Until a whole block has been prepared after the unit was settled.
-        let first = case.unsettled().next_multiple_of(block) + block;
+        // Until a whole block has been prepared after the unit was settled and a block was learnt.
+        let first = case.unsettled().min(20).next_multiple_of(block) + block;
         play(0, first);
         let taken = measure(|| play(first, 60));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
@@ -244,6 +244,29 @@ fn memory_is_what_was_touched() {
         });
         check(name, width, taken.bytes_max);
     }
+}
+
+/// A service may have thousands of models of a few decisions each: of 65 columns, four of which occur, the
+/// default takes what three rows need.
+#[test]
+fn a_model_of_few_rows_is_small() {
+    let entry = noregret::registry::find("auto").expect("registered");
+    let x = Features::Sparse { indices: &[0, 1, 2, 3], values: &[1.0, 0.5, -0.25, 1.0] };
+    let problem = Problem::new(3, 65).with_radius(1.0);
+    let mut kept = Vec::new();
+    let mut learn = || {
+        let mut learner = entry.make_bandit(&Values::new(), problem.clone(), 0).expect("defaults are valid");
+        for _ in 0..3 {
+            let (mut uniforms, mut decision) = (Rng::new(1, 0), Decision::default());
+            learner.act(x, &mut uniforms, &mut decision);
+            learner.learn(x, &decision, true.into());
+        }
+        kept.push(learner);
+    };
+    // With the workspace of the linear-algebra crate.
+    learn();
+    let taken = measure(learn);
+    assert!(taken.bytes_current < 1 << 20, "{} bytes", taken.bytes_current);
 }
 
 #[test]

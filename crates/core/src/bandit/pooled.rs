@@ -65,7 +65,7 @@ struct Part {
 
 impl Part {
     fn new(side: usize) -> Self {
-        Self { inverse: LowRankInverse::new(1, side, 1.0, 1), weights: vec![0.0; side] }
+        Self { inverse: LowRankInverse::small_at_first(1, side, 1.0, 1), weights: vec![0.0; side] }
     }
 
     fn grow(&mut self, side: usize) {

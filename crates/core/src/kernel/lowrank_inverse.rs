@@ -49,7 +49,7 @@ pub struct LowRankInverse {
     rank: usize,
     /// $P_0$, side $n$.
     base: HalfSquare,
-    /// $U$: `capacity` columns of length $n$; the first `used` are filled, the others 0.
+    /// $U$: up to `capacity` columns of length $n$; the first `used` are filled, the others 0.
     buffer: Vec<f64>,
     used: u64,
     /// Number of columns of the buffer.
@@ -72,25 +72,25 @@ impl LowRankInverse {
     /// $P = I / \lambda$ for `blocks` $= q$ blocks of `features` $= d$, with `regularization` $\lambda > 0$;
     /// an update subtracts at most `rank` columns.
     pub fn new(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
-        Self::of(HalfSquare::new(blocks, features, 1.0 / regularization), blocks, features, rank)
+        let mut whole = Self::small_at_first(blocks, features, regularization, rank);
+        whole.base = HalfSquare::new(blocks, features, 1.0 / regularization);
+        whole.buffer = vec![0.0; whole.side() * whole.capacity];
+        whole
     }
 
-    /// The same, with a $P_0$ that takes no memory until the buffer is full for the first time, if it is
-    /// large: a learner that has seen few rows is small.
+    /// The same, with a $P_0$ that takes no memory until the buffer is full for the first time, and a buffer
+    /// that becomes longer with the rows: a learner that has seen few rows is small.
     pub fn small_at_first(blocks: usize, features: usize, regularization: f64, rank: usize) -> Self {
-        /// Smaller matrices, of up to 0.2 MB, are made at once.
-        const LARGE: usize = 160;
-        if blocks * features < LARGE {
-            return Self::new(blocks, features, regularization, rank);
+        Self {
+            blocks,
+            features,
+            rank,
+            base: HalfSquare::diagonal(blocks, features, 1.0 / regularization),
+            buffer: Vec::new(),
+            used: 0,
+            capacity: rank * Self::delay(blocks, features, rank),
+            ahead: Prepared::default(),
         }
-        Self::of(HalfSquare::diagonal(blocks, features, 1.0 / regularization), blocks, features, rank)
-    }
-
-    fn of(base: HalfSquare, blocks: usize, features: usize, rank: usize) -> Self {
-        let side = blocks * features;
-        let capacity = rank * Self::delay(blocks, features, rank);
-        let buffer = vec![0.0; side * capacity];
-        Self { blocks, features, rank, base, buffer, used: 0, capacity, ahead: Prepared::default() }
     }
 
     /// The number of rounds that are delayed. A delayed round costs about 2 n r (1 + q) in addition to 2 n²
@@ -205,6 +205,13 @@ impl LowRankInverse {
             self.flush();
         }
         let (n, at) = (self.side(), self.used as usize * self.side());
+        let (len, end) = (self.buffer.len(), at + count * n);
+        if len < end {
+            // Twice as long, as far as there will be columns.
+            let longer = (2 * len).min(self.capacity * n).max(end);
+            self.buffer.reserve_exact(longer - len);
+            self.buffer.resize(longer, 0.0);
+        }
         write(&mut self.buffer[at..at + count * n], &self.ahead.products);
         self.used += count as u64;
     }
@@ -410,7 +417,7 @@ impl LowRankInverse {
         let n = self.side();
         [
             self.base.tensor("inverse"),
-            Tensor::real("inverse_pending", vec![self.capacity, n], &mut self.buffer),
+            Tensor::grown("inverse_pending", vec![self.capacity, n], &mut self.buffer),
             Tensor::count("inverse_pending_columns", &mut self.used),
             Tensor::list("prepared_rows", &mut self.ahead.rows),
             Tensor::count("prepared_next", &mut self.ahead.next),
@@ -429,6 +436,11 @@ impl LowRankInverse {
             && rows.iter().all(|value| value.is_finite());
         if possible && len > 0 {
             self.multiply_prepared();
+        }
+        if possible {
+            // Zeros at the end are not loaded.
+            let filled = self.used as usize * self.side();
+            self.buffer.resize(filled.max(self.buffer.len()), 0.0);
         }
         possible
     }

@@ -68,7 +68,7 @@ impl SecondOrder {
     }
 
     /// As [`SecondOrder::new`], with `vectors` vectors, for a learner that multiplies $N$ by up to
-    /// `sharpness`. A large matrix takes no memory before there are rows.
+    /// `sharpness`. Its matrices take no memory before there are rows.
     pub fn with_vectors(
         blocks: usize,
         features: usize,

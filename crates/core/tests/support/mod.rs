@@ -129,11 +129,16 @@ impl Round {
 
 impl Case {
     /// Number of rounds in which the learner may still allocate memory: 1, and a few more for `auto`, whose
-    /// members learn the first rows again while the unit is measured, and for learners that allocate memory
-    /// for features at mistakes.
+    /// members learn the first rows again while the unit is measured and make their matrices when there are
+    /// rows, and for learners that allocate memory for features at mistakes.
     #[allow(dead_code, reason = "of the law of allocation")]
     pub(crate) fn unsettled(&self) -> usize {
-        if matches!(self.entry.about.name, "auto" | "second-order-perceptron-diag") { 16 } else { 1 }
+        match self.entry.about.name {
+            // The products of 16 features are updated after 34 rounds for the first time.
+            "auto" => 40,
+            "second-order-perceptron-diag" => 16,
+            _ => 1,
+        }
     }
 
     pub(crate) fn learner(&self) -> Box<dyn Model> {

@@ -78,6 +78,7 @@ struct Family {
     /// class by class, the rows of every head's $G$.
     state: SecondOrder,
     rounds: u64,
+    /// For rounds whose predictions were made before the last one; made by the first of them.
     spare: Vec<f64>,
     work: Vec<f64>,
     /// Where rounds of weight above 1 are linearised.
@@ -172,7 +173,7 @@ impl Family {
 
     fn make_room(&mut self) {
         let (k, heads) = (self.classes, self.curvatures.len());
-        self.spare = vec![0.0; self.scratch_len()];
+        self.spare = Vec::new();
         self.work = vec![0.0; 3 * k + k * heads + 3 * k * k];
         self.expansions = Vec::new();
         self.announced.clear();
@@ -426,10 +427,11 @@ impl Member for Family {
         let (k, room) = (self.classes, self.room());
         let learnt = self.announced(x);
         let (mut spare, mut work) = (std::mem::take(&mut self.spare), std::mem::take(&mut self.work));
-        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == spare.len();
+        let fresh = at.is_fresh(self.rounds) && at.scratch.len() == self.scratch_len();
         let (scratch, prepared) = if fresh && self.state.can_reuse(at.prepared) {
             (&at.scratch, at.prepared)
         } else {
+            spare.resize(self.scratch_len(), 0.0);
             let prepared = self.project(x, &mut spare);
             (&spare, prepared)
         };

@@ -10,6 +10,8 @@
 //! number of rounds. (Ali Rahimi, Benjamin Recht, *Random Features for Large-Scale Kernel Machines*, NeurIPS
 //! 2007; `references.bib`: `rahimi2007random`.) The code calls these features *waves*.
 
+use std::sync::OnceLock;
+
 use crate::example::Features;
 use crate::kernel::trigonometry::quick_sines_and_cosines;
 use crate::kernel::vector::widest;
@@ -30,8 +32,9 @@ const LARGEST_NORM: f64 = 2.0;
 pub(super) struct Fourier {
     /// $\sigma$.
     deviation: f64,
-    /// The entries of the vectors $w_j$, feature by feature.
-    frequencies: Vec<f64>,
+    /// The entries of the vectors $w_j$ for every feature, drawn when it first occurs: columns that never do
+    /// take no memory.
+    frequencies: Vec<OnceLock<Box<[f64]>>>,
 }
 
 impl Fourier {
@@ -52,13 +55,18 @@ impl Fourier {
         FREQUENCIES as f64 * (features as f64 + 20.0)
     }
 
-    /// Draws the entries of $w_j$ for additional features. They depend only on the index of the feature and
-    /// the deviation, so that a loaded model draws those of the saved one.
+    /// Makes room for additional features.
     pub(super) fn grow(&mut self, features: usize) {
-        for feature in self.frequencies.len() / FREQUENCIES..features {
+        self.frequencies.resize_with(features.max(self.frequencies.len()), OnceLock::new);
+    }
+
+    /// The entries of the vectors $w_j$ for a feature. They depend only on its index and the deviation, so
+    /// that a loaded model draws those of the saved one.
+    fn column(&self, feature: usize) -> &[f64] {
+        self.frequencies[feature].get_or_init(|| {
             let mut rng = Rng::new(self.deviation.to_bits(), feature as u64);
-            self.frequencies.extend((0..FREQUENCIES).map(|_| rng.normal() / self.deviation));
-        }
+            (0..FREQUENCIES).map(|_| rng.normal() / self.deviation).collect()
+        })
     }
 
     /// Writes the random features of `x`, scaled to norm 1, to `waves`.
@@ -67,12 +75,11 @@ impl Fourier {
         let scale = if norm > LARGEST_NORM { LARGEST_NORM / norm } else { 1.0 };
         let (cosines, sines) = waves.split_at_mut(FREQUENCIES);
         cosines.fill(0.0);
-        let column = |feature: usize| &self.frequencies[feature * FREQUENCIES..][..FREQUENCIES];
         let mut entries = x.iter().filter(|(_, value)| *value != 0.0);
         while let Some(first) = entries.next() {
             let group = [Some(first), entries.next(), entries.next(), entries.next()];
             let group = group.map(|entry| entry.unwrap_or((first.0, 0.0)));
-            add_four(group.map(|(feature, value)| (scale * value, column(feature))), cosines);
+            add_four(group.map(|(feature, value)| (scale * value, self.column(feature))), cosines);
         }
         quick_sines_and_cosines((FREQUENCIES as f64).sqrt().recip(), cosines, sines);
     }
@@ -132,10 +139,21 @@ mod tests {
     fn features_that_appear_later_change_nothing() {
         let (mut grown, whole) = (Fourier::new(2, 0.4), Fourier::new(4, 0.4));
         grown.grow(4);
-        assert_eq!(grown.frequencies, whole.frequencies);
+        let columns = |fourier: &Fourier| [0, 1, 2, 3].map(|feature| fourier.column(feature).to_vec());
+        assert_eq!(columns(&grown), columns(&whole));
         let sparse = Features::Sparse { indices: &[0, 1], values: &[0.3, -0.2] };
         let mut got = vec![0.0; WAVES];
         grown.waves(sparse, &mut got);
         assert_eq!(got, waves(&Fourier::new(2, 0.4), &[0.3, -0.2]));
+    }
+
+    /// Of many columns, those are drawn that have a number.
+    #[test]
+    fn columns_that_never_occur_take_no_memory() {
+        let fourier = Fourier::new(1000, 0.4);
+        let row = Features::Sparse { indices: &[3, 500, 999], values: &[1.0, 0.0, -2.0] };
+        fourier.waves(row, &mut [0.0; WAVES]);
+        let drawn = (0..1000).filter(|feature| fourier.frequencies[*feature].get().is_some());
+        assert_eq!(drawn.collect::<Vec<_>>(), [3, 999]);
     }
 }

@@ -227,22 +227,24 @@ fn a_matrix_without_memory_is_the_same() {
         engine.tensors().into_iter().for_each(|tensor| tensor.pack(&mut list));
         list
     };
-    for (q, d) in [(1, 160), (3, 60)] {
+    for (q, d) in [(1, 9), (2, 9), (1, 65), (2, 65), (1, 160), (3, 60)] {
         let mut rng = Rng::new(5, 0);
         let mut whole = LowRankInverse::new(q, d, 0.3, q);
         let mut small = LowRankInverse::small_at_first(q, d, 0.3, q);
         let (n, delayed) = (whole.side(), whole.delayed());
         for t in 0..delayed + 3 {
-            // The first flush makes the memory.
+            // The first flush makes the memory; that of the buffer comes with the rows.
             assert_eq!(small.base.multiple().is_some(), t <= delayed, "round {t}");
+            assert!(small.buffer.len() <= 2 * t * q * n, "round {t}");
             let (x, indices, values) = row(&mut rng, d);
             let of = |engine: &LowRankInverse, row: Features<'_>| {
                 let (mut y, mut image) = (vec![f64::NAN; n * q], vec![f64::NAN; n * q]);
                 engine.columns(row, &mut y, &mut vec![f64::NAN; engine.scratch_len()]);
                 engine.apply(&y, &mut image);
-                let mut form = vec![f64::NAN; q * q];
+                let (mut form, mut first) = (vec![f64::NAN; q * q], vec![f64::NAN; n]);
                 engine.forms(&x, &[], &mut form);
-                [y, image, form]
+                engine.combination(row, &[(0, 1.0)], &mut first);
+                [y, image, form, first]
             };
             for row in [Features::Sparse { indices: &indices, values: &values }, Features::Dense(&x)] {
                 assert_eq!(of(&whole, row).map(|list| bits(&list)), of(&small, row).map(|list| bits(&list)));
@@ -252,6 +254,8 @@ fn a_matrix_without_memory_is_the_same() {
             let (mut loaded, mut rest) = (LowRankInverse::small_at_first(q, d, 0.3, q), list.iter().copied());
             loaded.tensors().into_iter().for_each(|tensor| tensor.unpack(&mut rest).expect("the same list"));
             assert_eq!((loaded.base.multiple(), rest.next()), (small.base.multiple(), None));
+            assert!(loaded.restored());
+            assert_eq!(bits(&saved(&mut loaded)), bits(&list), "round {t}");
             let [y, ..] = of(&whole, Features::Dense(&x));
             let mix: Vec<f64> = (0..q * q).map(|_| 0.01 * rng.normal()).collect();
             [&mut whole, &mut small].into_iter().for_each(|engine| engine.downdate(&y, &mix));
