@@ -266,6 +266,77 @@ fn json_without_actions_is_a_row_with_a_label() {
     assert_eq!((&summary["rounds"], &summary["classes"]), (&40.into(), &2.into()), "{summary}");
 }
 
+/// A label in text has no tag, in a row as in an action.
+#[test]
+fn labels_in_text_are_read_whole() {
+    let weighed = "{\"_label\": \"1 2\", \"x\": 1}\n{\"_label\": \"2 1\", \"x\": 0}\n".repeat(30);
+    let folder = Folder::with("w.json", weighed);
+    let refused = folder.run("run w.json --learner perceptron --quiet");
+    assert!(refused.code == 2 && refused.stderr.contains("w.json:1: "), "a weight of 2: {}", refused.stderr);
+    let played = "{\"_label\": \"1:-1:0.5\", \"x\": 1}\n{\"_label\": \"2:0:0.5\", \"x\": 1}\n".repeat(10);
+    let inside = "{\"u\": 1, \"_multi\": [{\"_label\": \"0:-1:0.5\", \"k\": 1}, {\"k\": 2}]}\n\
+                  {\"u\": 1, \"_multi\": [{\"k\": 1}, {\"_label\": \"0:0:0.5\", \"k\": 2}]}\n"
+        .repeat(10);
+    for text in [played, inside] {
+        folder.write("a.json", &text);
+        let found = folder.run("evaluate a.json --policy logged --json").succeeded().objects().remove(0);
+        assert_eq!(found["decisions"], 20, "{text}");
+        assert!((found["logged_reward"].as_f64().unwrap() - 0.5).abs() < 1e-9, "{text}");
+    }
+}
+
+/// Half of the rounds offer 1 and 2, the others 3 and 1; the log draws among them as a uniform policy does.
+#[test]
+fn actions_without_features_are_those_on_offer() {
+    let row = |index: usize, actions: &str, cost: i32| {
+        format!(
+            "{{\"_label_cost\":{cost},\"_label_probability\":0.5,\"_labelIndex\":{index},\"a\":{actions},\"p\":[0.5,0.5],\
+             \"c\":{{\"u\":{{\"x\":1}}}}}}\n"
+        )
+    };
+    let rows =
+        (row(0, "[1,2]", -1) + &row(1, "[2,1]", 0) + &row(2, "[3,1]", -1) + &row(0, "[1,3]", 0)).repeat(10);
+    let folder = Folder::with("a.json", rows);
+    let found = folder.run("evaluate a.json --policy uniform --json").succeeded().objects().remove(0);
+    assert_eq!(found["labels"], 3, "{found}");
+    assert!((found["estimates"][0]["value"].as_f64().unwrap() - 0.5).abs() < 1e-9, "{found}");
+    folder.write("b.json", row(0, "[2,3]", -1));
+    folder
+        .run("evaluate b.json --policy uniform")
+        .failed(2, "b.json:1: the action 1 (from 1) was played, which \"a\" does not have");
+}
+
+/// As the decision service writes it where it has not joined rewards with their rounds.
+#[test]
+fn rewards_by_themselves_are_left_out_and_counted() {
+    let alone = "{\"RewardValue\":1.5,\"EnqueuedTimeUtc\":\"2020\",\"EventId\":\"e0\"}\n{\"ActionTaken\":true,\"EventId\":\"e1\"}\n";
+    let folder = Folder::with("ds.json", decision_service(20) + alone + &decision_service(20));
+    let found = folder.run("evaluate ds.json --policy uniform").succeeded();
+    assert!(found.stdout.contains("40 of 40 decisions"), "{}", found.stdout);
+    assert!(found.stderr.contains("left out 2 rows with a reward or an activation"), "{}", found.stderr);
+    for (from, to, fault) in [
+        ("\"_multi\":[", "\"_multi\":{},\"m\":[", "has no list of actions under \"_multi\""),
+        (
+            "\"_labelIndex\":0",
+            "\"_labelIndex\":-1",
+            "_labelIndex is -1, which is not the number of an action",
+        ),
+        (
+            "\"_label_cost\":-1",
+            "\"o\":[{\"v\":\"1\"}]",
+            "has a reward in \"o\" that is a text, true or false; a number was needed",
+        ),
+    ] {
+        folder.write("ds.json", decision_service(2).replacen(from, to, 1));
+        folder.run("evaluate ds.json --policy uniform").failed(2, &format!("ds.json:1: {fault}"));
+    }
+    folder.write("i.json", "{\"_label\": {\"Label\": 1, \"Initial\": 0.5}, \"x\": 1}\n".repeat(3));
+    folder.run("run i.json --quiet").failed(2, "i.json:1: the label's Initial is 0.5; only 0 is supported");
+    folder.write("l.vw", "label:1 |l x\nlabel:2 |l y\n\n1:0.5 |a x\n2:1 |a y\n\n");
+    let refused = folder.run("run l.vw --feedback bandit --quiet");
+    assert!(refused.code == 2 && refused.stderr.contains("describes a label"), "{}", refused.stderr);
+}
+
 /// Each is refused by a sentence that names the kind.
 #[test]
 fn other_kinds_of_labels_are_refused_by_name() {

@@ -184,6 +184,13 @@ impl Actions {
             RowLabel::Costs(_) if ccb => {
                 return Err(bad("an action of ccb has a cost; the slots have them".to_owned()));
             }
+            RowLabel::Costs([one]) if one.action == "label" => {
+                return Err(bad(
+                    "describes a label (label:1 |l …, of csoaa_ldf and wap_ldf), which is not read: write \
+                     these features on the lines of the label"
+                        .to_owned(),
+                ));
+            }
             RowLabel::Costs([one]) => self.costs.push((position, one.cost, one.probability)),
             RowLabel::Costs(_) => return Err(bad("an action has several costs; one was needed".to_owned())),
             _ => {}

@@ -12,10 +12,10 @@
 //!   action's name.
 //! - `_label_cost` is the cost of the action `_labelIndex` (from 0; or `_label_Action`, from 1), which was
 //!   played with `_label_probability`; without a cost, it is the one number in `o`, a reward. An
-//!   `_original_label_cost` that differs is counted. `a` and `p` are all actions (from 1) with their
-//!   probabilities.
+//!   `_original_label_cost` that differs is counted. Beside `c`, `a` and `p` are all actions (from 1) with
+//!   their probabilities; in a row without `_multi` these are on offer, called by their numbers from 1.
 //! - A row that says `_skipLearn`, or whose deferred action (`DeferredAction`) was never taken, is left out
-//!   and counted, as by Vowpal Wabbit.
+//!   and counted, as by Vowpal Wabbit; so is a reward or an activation that is not joined with its round.
 //! - `_slots` has the slots of a round with several decisions ([`slots`]): `_inc` is what a slot allows. What
 //!   it has chosen is in the slot or in the same place of `_outcomes`: the actions `_a` (from 0) with the
 //!   probabilities `_p`, the chosen one first, and its `_label_cost` or the one reward in `_o`.
@@ -41,7 +41,7 @@ use crate::read::offer::{Described, Round};
 use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::remark::Remark;
-use crate::read::row::{Duplicates, FeatureFault, Row};
+use crate::read::row::{Duplicates, FeatureFault, Row, RowLabel};
 use crate::read::source::{Line, Source};
 use crate::words::counted;
 
@@ -90,6 +90,8 @@ struct Json {
     ready: VecDeque<Row>,
     /// Rows left out, rows with another original cost, and with two different actions.
     skipped: u64,
+    /// Rewards and activations by themselves.
+    alone: u64,
     other_cost: u64,
     other_action: u64,
     /// The share of dropped rows in the first row.
@@ -115,9 +117,9 @@ impl Played {
             let direct = object.number(&format!("_label_{name}"))?;
             Ok::<_, Fault>(direct.or(inner.map(|label| label.number(name)).transpose()?.flatten()))
         };
-        let from_one = |action: f64| if action >= 1.0 { action as usize - 1 } else { 0 };
-        let (index, from_one) = (object.number("_labelIndex")?, number("action")?.map(from_one));
-        let index = index.map(|index| index.max(0.0) as usize);
+        let index = object.number("_labelIndex")?.map(|index| whole("_labelIndex", index)).transpose()?;
+        let from_one = number("action")?.map(|action| whole("the label's action", action)).transpose()?;
+        let from_one = from_one.map(|action| action.saturating_sub(1));
         let clash = index.zip(from_one).is_some_and(|(index, other)| index != other);
         let action = index.or(from_one);
         Ok(Self { action, clash, cost: number("cost")?, probability: number("probability")? })
@@ -146,7 +148,9 @@ impl Json {
             return Ok(false);
         }
         let played = self.played(object, outcomes)?;
-        let dropped = object.number("pdrop")?.unwrap_or(0.0);
+        // Without `c`, these are names of features.
+        let ranked = if logged.is_some() { ranked(object)? } else { vec![] };
+        let dropped = logged.map_or(Ok(None), |_| object.number("pdrop"))?.unwrap_or(0.0);
         if !(0.0..1.0).contains(&dropped) {
             return Err(fault!("\"pdrop\" is {dropped}; a number from 0 and below 1 was needed"));
         }
@@ -154,13 +158,16 @@ impl Json {
         row.tag = object.text("EventId").or(object.text("_tag")).unwrap_or_default();
         match (context.get("_multi"), self.width) {
             (Some(actions), Some(width)) => {
+                if !matches!(actions, Node::List(_)) {
+                    return Err("has no list of actions under \"_multi\"".into());
+                }
                 self.describe_actions(context, actions.list())?;
                 if let Some(slots) = slots {
                     return self.decisions(object, slots, width, row, columns);
                 }
                 self.round.fill(width, row)?;
                 room(actions.list().len(), width, columns).map_err(|kind| kind.to_string())?;
-                label_actions(object, actions.list(), played, row)?;
+                label_actions(&ranked, actions.list(), played, row)?;
             }
             (Some(_), None) => {
                 return Err(
@@ -168,11 +175,15 @@ impl Json {
                         .into(),
                 );
             }
+            (None, Some(_)) if logged.is_none() && is_alone(object) => {
+                self.alone += 1;
+                return Ok(false);
+            }
             (None, Some(_)) => {
                 return Err("has no actions (_multi), which the rows before it have".into());
             }
             (None, None) => {
-                label(object, played, row)?;
+                label(object, &ranked, played, row)?;
                 describe(context, row, columns)?;
             }
         }
@@ -285,6 +296,20 @@ fn is_left_out(object: &Node, outcomes: &[Node]) -> bool {
     is(object, "_skipLearn") || (is(object, "DeferredAction") && !taken)
 }
 
+/// Whether the row is a reward, or says that an action was taken, and is not joined with its round.
+fn is_alone(object: &Node) -> bool {
+    ["RewardValue", "ActionTaken"].iter().any(|key| object.get(key).is_some())
+}
+
+/// The number of an action, `name` in messages.
+fn whole(name: &str, number: f64) -> Result<usize, Fault> {
+    let action = number as usize;
+    match action as f64 == number {
+        true => Ok(action),
+        false => Err(fault!("{name} is {number}, which is not the number of an action")),
+    }
+}
+
 /// Fills a row without actions with the features of `context`.
 fn describe(context: &Node, row: &mut Row, columns: &mut ColumnMap) -> Result<(), Fault> {
     let mut described = Vec::new();
@@ -356,6 +381,9 @@ fn earned(outcomes: &[Node]) -> Result<Option<f64>, Fault> {
         Some(Node::Number(reward)) => Some(*reward),
         _ => None,
     });
+    if outcomes.iter().any(|outcome| matches!(outcome.get("v"), Some(Node::Text(_) | Node::Bool(_)))) {
+        return Err("has a reward in \"o\" that is a text, true or false; a number was needed".into());
+    }
     match (rewards.next(), rewards.next()) {
         (Some(_), Some(_)) => {
             Err("has several rewards in \"o\" and no \"_label_cost\", which is their sum or one of them"
@@ -365,55 +393,74 @@ fn earned(outcomes: &[Node]) -> Result<Option<f64>, Fault> {
     }
 }
 
+/// The actions in "a", from 0, with their probabilities in "p" if these are some.
+fn ranked(object: &Node) -> Result<Vec<(usize, Option<f64>)>, Fault> {
+    let (actions, probabilities) = (object.numbers("a"), object.numbers("p"));
+    if !probabilities.is_empty() && probabilities.len() != actions.len() {
+        let actions = counted(actions.len() as u64, "action");
+        return Err(fault!("\"a\" has {actions}, and \"p\" {}", probabilities.len()));
+    }
+    let first = usize::from(!actions.contains(&0.0));
+    let place = |action: &f64| whole("an action in \"a\"", *action).map(|action| action - first);
+    let places: Vec<usize> = actions.iter().map(place).collect::<Result<_, _>>()?;
+    let fit = probabilities.iter().all(|p| (0.0..=1.0).contains(p));
+    let given = probabilities.into_iter().filter(|_| fit).map(Some).chain(std::iter::repeat(None));
+    Ok(places.into_iter().zip(given).collect())
+}
+
+/// Refuses probabilities of all actions that do not sum to 1. They may be written with few digits.
+fn check_sum(ranked: &[(usize, Option<f64>)]) -> Result<(), Fault> {
+    let sum: f64 = ranked.iter().filter_map(|(_, p)| *p).sum();
+    match (sum - 1.0).abs() > 0.01 {
+        true => Err(fault!("the probabilities \"p\" sum to {sum}, not to 1")),
+        false => Ok(()),
+    }
+}
+
+/// The probability of the action that was played, by the label or else by "p".
+fn agreed(played: Option<f64>, of_all: Option<f64>) -> Result<Option<f64>, Fault> {
+    match (played, of_all) {
+        (Some(played), Some(of_all)) if (played - of_all).abs() > 0.01 => {
+            Err(fault!("the label's probability is {played}, and \"p\" says {of_all} of its action"))
+        }
+        _ => Ok(played.or(of_all)),
+    }
+}
+
+/// Of a cost without an action.
+const NO_ACTION: &str = "has a cost, and no action (_labelIndex, _label_Action or a) that was played";
+
 /// Labels a row with the costs and probabilities of its actions.
-fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row) -> Result<(), Fault> {
+fn label_actions(
+    ranked: &[(usize, Option<f64>)],
+    actions: &[Node],
+    played: Played,
+    row: &mut Row,
+) -> Result<(), Fault> {
     let count = actions.len();
     let mut all = vec![Played::default(); count];
     for (own, action) in all.iter_mut().zip(actions) {
         *own = Played::of(action)?.check()?;
         if let Some(Node::Text(text)) = action.get("_label") {
             let mut head = Row::new();
-            parse_head(text, &mut head).map_err(|kind| kind.to_string())?;
-            if let crate::read::row::RowLabel::Costs([one]) = head.label() {
+            label_text(text, &mut head)?;
+            if let RowLabel::Costs([one]) = head.label() {
                 (own.cost, own.probability) = (one.cost, one.probability);
             }
         }
     }
-    let (ranked, probabilities) = (object.numbers("a"), object.numbers("p"));
-    let first = if ranked.contains(&0.0) { 0.0 } else { 1.0 };
-    let place = |action: f64| Some((action - first) as usize).filter(|at| action >= first && *at < count);
-    let places: Option<Vec<usize>> = ranked.iter().map(|action| place(*action)).collect();
-    let at = played.action.or(places.as_ref().and_then(|places| places.first().copied()));
-    if !probabilities.is_empty() && probabilities.len() != ranked.len() {
-        let actions = counted(ranked.len() as u64, "action");
-        return Err(fault!("\"a\" has {actions}, and \"p\" {}", probabilities.len()));
-    }
-    let fits = |p: &f64| (0.0..=1.0).contains(p);
-    if let Some(places) = places.filter(|all| all.len() == count && probabilities.len() == count)
-        && probabilities.iter().all(fits)
-    {
-        let sum: f64 = probabilities.iter().sum();
-        // They may be written with few digits.
-        if (sum - 1.0).abs() > 0.01 {
-            return Err(fault!("the probabilities \"p\" sum to {sum}, not to 1"));
-        }
-        for (place, p) in places.into_iter().zip(probabilities) {
-            all[place].probability.get_or_insert(p);
+    if ranked.len() == count && ranked.iter().all(|(action, p)| *action < count && p.is_some()) {
+        check_sum(ranked)?;
+        for (action, p) in ranked {
+            all[*action].probability = all[*action].probability.or(*p);
         }
     }
-    if let (Some(cost), Some(at)) = (played.cost, at) {
+    if let Some(cost) = played.cost {
+        let at = played.action.or(ranked.first().map(|(action, _)| *action)).ok_or(NO_ACTION)?;
         let own = all
             .get_mut(at)
             .ok_or_else(|| format!("the action {at} (from 0) was played; there are {count}"))?;
-        own.cost = Some(cost);
-        if let (Some(played), Some(of_all)) = (played.probability, own.probability)
-            && (played - of_all).abs() > 0.01
-        {
-            return Err(fault!("the label's probability is {played}, and \"p\" says {of_all} of its action"));
-        }
-        own.probability = played.probability.or(own.probability);
-    } else if played.cost.is_some() {
-        return Err("has a cost, and no action (_labelIndex, _label_Action or a) that was played".into());
+        (own.cost, own.probability) = (Some(cost), agreed(played.probability, own.probability)?);
     }
     if all.iter().any(|one| one.cost.is_some()) {
         for (at, one) in all.iter().enumerate() {
@@ -425,11 +472,39 @@ fn label_actions(object: &Node, actions: &[Node], played: Played, row: &mut Row)
     Ok(())
 }
 
-/// Labels a row without actions: with a class, or the action that was played.
-fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), Fault> {
-    if let (Some(action), Some(cost)) = (played.action, played.cost) {
-        row.push_cost(&(action + 1).to_string(), Some(cost), played.probability);
-        return Ok(());
+/// Labels a row with the text of a label, which has no tag.
+fn label_text(text: &str, row: &mut Row) -> Result<(), Fault> {
+    parse_head(&format!("{text} "), row).map_err(|kind| fault!("{kind}"))
+}
+
+/// Labels a row without features of actions with the one that was played at this `cost`. Several that are
+/// `ranked` are on offer.
+fn label_played(
+    ranked: &[(usize, Option<f64>)],
+    played: Played,
+    cost: f64,
+    row: &mut Row,
+) -> Result<(), Fault> {
+    let at = played.action.or(ranked.first().map(|(action, _)| *action)).ok_or(NO_ACTION)?;
+    if ranked.iter().all(|(_, p)| p.is_some()) && !ranked.is_empty() {
+        check_sum(ranked)?;
+    }
+    let of_all = ranked.iter().find(|(action, _)| *action == at).map(|(_, p)| *p);
+    if of_all.is_none() && !ranked.is_empty() {
+        return Err(fault!("the action {} (from 1) was played, which \"a\" does not have", at + 1));
+    }
+    row.push_cost(&(at + 1).to_string(), Some(cost), agreed(played.probability, of_all.flatten())?);
+    for (action, p) in ranked.iter().filter(|(action, _)| *action != at) {
+        row.push_cost(&(action + 1).to_string(), None, *p);
+    }
+    row.offer_costs();
+    Ok(())
+}
+
+/// Labels a row without features of actions: with a class, or the action that was played.
+fn label(object: &Node, ranked: &[(usize, Option<f64>)], played: Played, row: &mut Row) -> Result<(), Fault> {
+    if let Some(cost) = played.cost {
+        return label_played(ranked, played, cost, row);
     }
     match object.get("_label") {
         None | Some(Node::Null) => Ok(()),
@@ -437,8 +512,11 @@ fn label(object: &Node, played: Played, row: &mut Row) -> Result<(), Fault> {
             row.set_name(&written(*number));
             Ok(())
         }
-        Some(Node::Text(text)) => parse_head(text, row).map_err(|kind| fault!("{kind}")),
+        Some(Node::Text(text)) => label_text(text, row),
         Some(label @ Node::Object(_)) => {
+            if let Some(initial) = label.number("initial")?.filter(|initial| *initial != 0.0) {
+                return Err(fault!("the label's Initial is {initial}; only 0 is supported"));
+            }
             if let Some(weight) = label.number("weight")? {
                 match weight >= 0.0 {
                     true => row.weight = weight,
@@ -489,6 +567,10 @@ impl LineParser for Json {
                 "left out {rows} not to be learnt from (_skipLearn, or a deferred action that was not taken)"
             )
         });
+        let alone = (self.alone > 0).then(|| {
+            let rows = counted(self.alone, "row");
+            format!("left out {rows} with a reward or an activation that is not joined with its round")
+        });
         let other = (self.other_cost > 0).then(|| {
             let rows = counted(self.other_cost, "row");
             format!("{rows} with an _original_label_cost other than _label_cost; the latter is used")
@@ -497,6 +579,6 @@ impl LineParser for Json {
             let rows = counted(self.other_action, "row");
             format!("{rows} with a _labelIndex (from 0) of another action than _label_Action (from 1); the former is used")
         });
-        [skipped, other, action].into_iter().flatten().map(Remark::Other).collect()
+        [skipped, alone, other, action].into_iter().flatten().map(Remark::Other).collect()
     }
 }
