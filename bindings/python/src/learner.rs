@@ -544,7 +544,7 @@ impl Learner {
         let numbers = self.inner.write(py, |inner| {
             let count = |slot: &Slot<'_>| match slot {
                 Slot::Real { data, .. } | Slot::Symmetric { data, .. } => data.len(),
-                Slot::Diagonal { data, .. } => data.len(),
+                Slot::Diagonal { data, .. } | Slot::Grown { data, .. } => data.len(),
                 Slot::List(data) => data.len(),
                 Slot::Listed(data) => data.list().len(),
                 Slot::Singles(data) => data.len().div_ceil(2),

@@ -111,7 +111,7 @@ fn rounds_played_together_allocate_nothing() {
 #[test]
 fn looking_ahead_allocates_once() {
     every_case("allocation", |case| {
-        let rounds = case.stream(1, 60);
+        let rounds = case.stream(1, 100);
         warm(case, &rounds);
         let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
         let mut learner = case.learner();
@@ -128,9 +128,9 @@ fn looking_ahead_allocates_once() {
             }
         };
         // Until a whole block has been prepared after the unit was settled and a block was learnt.
-        let first = case.unsettled().min(20).next_multiple_of(block) + block;
+        let first = case.unsettled().next_multiple_of(block) + block;
         play(0, first);
-        let taken = measure(|| play(first, 60));
+        let taken = measure(|| play(first, 100));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
     });
 }

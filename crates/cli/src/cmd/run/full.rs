@@ -91,9 +91,8 @@ impl Full<'_> {
         let Session { plan, examples, observers, .. } = session;
         options.limit = segments.begin();
         let (limit, before) = (options.limit, standing.rounds);
-        let run = |examples: &mut dyn Examples| {
-            run_on(examples, learner, observers, options, generator, standing)
-        };
+        let run =
+            |examples: &mut dyn Examples| run_on(examples, learner, observers, options, generator, standing);
         let ran = examples.ahead(limit, run);
         ran.map_err(|error| Failure::running(plan.stream.source.name(), error))?;
         Ok(segments.end(standing.rounds - before, examples))

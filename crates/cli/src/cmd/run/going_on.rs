@@ -95,6 +95,9 @@ pub(super) fn set_read(archive: &mut Archive, plan: &RunPlan, examples: &ReadExa
     }
 }
 
+/// Where an interrupted run goes on, and the length of its decision log, if there is one.
+type Stood<K> = Option<(Standing<K>, Option<u64>)>;
+
 impl Session<'_> {
     /// Where an interrupted run goes on: the state of the loaded model file, for a learner of `problem` whose
     /// predictions are like `like`, and the length of the decision log. `None` if this run does not go on.
@@ -103,7 +106,7 @@ impl Session<'_> {
         problem: &Problem,
         accepts: Accepts,
         like: &K,
-    ) -> Result<Option<(Standing<K>, Option<u64>)>, Failure> {
+    ) -> Result<Stood<K>, Failure> {
         let Some(archive) = self.loaded.as_ref().filter(|_| self.going_on) else { return Ok(None) };
         let stood = Standing::load(archive, problem, accepts, like, &self.options);
         let Some((standing, counts)) = stood.map_err(Failure::data)? else { return Ok(None) };
