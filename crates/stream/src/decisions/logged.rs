@@ -388,14 +388,33 @@ impl CostRows {
         if row.weight != 1.0 {
             return Err(fault!("the row has weight {}; decisions of a log have none", row.weight));
         }
-        let clash = |text: &str, of| self.labels.clash(text, of);
-        let named = row.offered().iter().map(|one| (&*one.text, one.of));
-        if let Some(why) =
-            costs.iter().map(|one| (&*one.action, one.of)).chain(named).find_map(|(text, of)| clash(text, of))
-        {
-            return Err(why.into());
-        }
-        let played = costs.iter().map(|one| self.answers(one)).collect::<Vec<_>>();
+        self.check_types(costs, row)?;
+        let offered = self.offered(row)?;
+        let ((label, cost, probability), distribution) = self.taken(costs)?;
+        self.check_taken(label, probability, &offered)?;
+        Ok(LoggedDecision {
+            reward: self.reward(cost)?,
+            id: self.id(row.line),
+            label,
+            probability,
+            distribution,
+            offered,
+            own: None,
+            evaluation: Vec::new(),
+            estimates: Vec::new(),
+        })
+    }
+
+    /// Refuses a label that is written as one of another type is.
+    fn check_types(&self, costs: &[ActionCost], row: &Row) -> Result<(), Fault> {
+        let offered = row.offered().iter().map(|one| (&*one.text, one.of));
+        let mut named = costs.iter().map(|one| (&*one.action, one.of)).chain(offered);
+        let clash = named.find_map(|(text, of)| self.labels.clash(text, of));
+        clash.map_or(Ok(()), |why| Err(why.into()))
+    }
+
+    /// The labels on offer, in increasing order.
+    fn offered(&mut self, row: &Row) -> Result<Vec<u32>, Fault> {
         let labels = &mut self.labels;
         let mut offered: Vec<u32> =
             row.offered().iter().map(|label| labels.intern_as(&label.text, label.of).0).collect();
@@ -403,33 +422,50 @@ impl CostRows {
         if let Some(pair) = offered.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(offered_twice(&labels.name(noregret::example::Label(pair[0])), row));
         }
+        Ok(offered)
+    }
+
+    /// The action that was played, with its cost and its probability; and the probabilities of all labels on
+    /// offer, if they are a distribution.
+    fn taken(&mut self, costs: &[ActionCost]) -> Result<((u32, Option<f64>, f64), Vec<f64>), Fault> {
         let (mut taken, mut distribution) = (None, vec![]);
-        for (one, played) in costs.iter().zip(played) {
-            let label = labels.intern_as(&one.action, one.of);
-            if distribution.len() < labels.len() {
-                distribution.resize(labels.len(), 0.0);
+        for one in costs {
+            let label = self.labels.intern_as(&one.action, one.of);
+            if distribution.len() < self.labels.len() {
+                distribution.resize(self.labels.len(), 0.0);
             }
             distribution[label.index()] = one.probability.unwrap_or(0.0);
-            if let Some(probability) = one.probability.filter(|_| played) {
+            if let Some(probability) = one.probability.filter(|_| self.answers(one)) {
                 if taken.is_some() {
                     return Err(TWO_PLAYED.into());
                 }
                 taken = Some((label.0, one.cost, probability));
             }
         }
-        let Some((label, cost, probability)) = taken else {
-            return Err(
-                "the label has costs of actions and no probability, so that nobody has played one of them: a run with bandit feedback \
-                 plays against such costs"
-                    .into(),
-            );
-        };
-        let name = labels.name(noregret::example::Label(label));
+        // They are one if they sum to 1 up to their digits.
+        let whole = costs.iter().all(|one| one.probability.is_some());
+        let near = (distribution.iter().sum::<f64>() - 1.0).abs() <= 0.01;
+        if !whole || !near || costs.len() < 2 {
+            distribution.clear();
+        }
+        let nobody = "the label has costs of actions and no probability, so that nobody has played one of them: a run with bandit feedback \
+                      plays against such costs";
+        Ok((taken.ok_or(nobody)?, distribution))
+    }
+
+    /// Refuses a label that cannot have been played, or not with this probability.
+    fn check_taken(&self, label: u32, probability: f64, offered: &[u32]) -> Result<(), Fault> {
+        let name = self.labels.name(noregret::example::Label(label));
         check_probability(probability).map_err(|what| format!("the action {name:?} {what}"))?;
         if !offered.is_empty() && offered.binary_search(&label).is_err() {
             return Err(fault!("the label {name:?} was played although it was not on offer"));
         }
-        let reward = match (self.costs, cost) {
+        Ok(())
+    }
+
+    /// What an action has earned, if it is known what it has cost.
+    fn reward(&mut self, cost: Option<f64>) -> Result<Option<f64>, Fault> {
+        Ok(match (self.costs, cost) {
             (Some(costs), Some(cost)) => {
                 let reward = costs.reward(cost)?;
                 self.clipped.count(costs, cost);
@@ -437,29 +473,16 @@ impl CostRows {
             }
             (None, cost) => cost.map(|cost| 0.0 - cost),
             (Some(_), None) => None,
-        };
-        // Probabilities of all labels on offer are a distribution, if they sum to 1 up to their digits.
-        let whole = costs.iter().all(|one| one.probability.is_some());
-        let near = (distribution.iter().sum::<f64>() - 1.0).abs() <= 0.01;
-        if !whole || !near || costs.len() < 2 {
-            distribution.clear();
-        }
-        self.last = (row.line, if self.last.0 == row.line { self.last.1 + 1 } else { 0 });
-        let id = match self.last {
-            (line, 0) => format!("line {line}"),
-            (line, at) => format!("line {line}, decision {at} (from 0)"),
-        };
-        Ok(LoggedDecision {
-            id,
-            label,
-            probability,
-            distribution,
-            offered,
-            reward,
-            own: None,
-            evaluation: Vec::new(),
-            estimates: Vec::new(),
         })
+    }
+
+    /// The name of the next decision, which is in this line.
+    fn id(&mut self, line: u64) -> String {
+        self.last = (line, if self.last.0 == line { self.last.1 + 1 } else { 0 });
+        match self.last.1 {
+            0 => format!("line {line}"),
+            at => format!("line {line}, decision {at} (from 0)"),
+        }
     }
 }
 
