@@ -44,7 +44,6 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::holes::lacking;
 use crate::read::logs::{self, LogUse};
-use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, CsvSchema, Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
@@ -446,15 +445,8 @@ impl LineParser for Ndjson {
         let Keys { label, weight, .. } = &self.keys;
         let csv = self.table.as_ref().map(|table| table.layout.clone());
         let offers = self.keys.offers.as_ref().map(|_| Offers::Named);
-        Schema {
-            format: Format::Ndjson,
-            columns,
-            label: label.clone(),
-            weight: weight.clone(),
-            csv,
-            offers,
-            missing: Missing::default(),
-        }
+        let (label, weight) = (label.clone(), weight.clone());
+        Schema { label, weight, csv, offers, ..Schema::plain(Format::Ndjson, columns) }
     }
 
     fn notes(&self) -> Vec<String> {

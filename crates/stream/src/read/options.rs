@@ -165,6 +165,11 @@ pub struct CsvSchema {
 }
 
 impl CsvSchema {
+    /// Columns below their names, split at commas.
+    pub(crate) fn of(fields: Vec<CsvField>) -> Self {
+        Self { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None }
+    }
+
     /// Number of rows before the data.
     pub(crate) fn header_rows(&self) -> usize {
         if self.header { self.header_rows.map_or(1, |rows| rows as usize) } else { 0 }
@@ -215,6 +220,13 @@ pub struct CsvField {
     /// as missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+}
+
+impl CsvField {
+    /// A column without a notation or a unit of its own.
+    pub(crate) fn plain(name: &str, role: CsvRole) -> Self {
+        Self { name: name.to_owned(), role, style: None, unit: None }
+    }
 }
 
 /// The notation of numbers or times.

@@ -289,25 +289,24 @@ fn decide(
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
     for (at, name) in names.iter().enumerate() {
-        let field = |name: String, role| CsvField { name, role, style: None, unit: None };
         if rows.leaves[at].is_sampled() {
             fields.extend(known.next());
         } else if given[at] == Some(CsvRole::Drop) {
-            fields.push(field(name.clone(), CsvRole::Drop));
+            fields.push(CsvField::plain(name, CsvRole::Drop));
         } else if rows.leaves[at].skipped {
             return Err(unread(&rows.leaves[at], name));
         } else if lengths[at] == 0 {
-            others.push(field(name.clone(), CsvRole::Numeric));
+            others.push(CsvField::plain(name, CsvRole::Numeric));
         } else {
             let names = (0..lengths[at]).map(|position| position_name(name, position));
-            positions.extend(names.map(|name| field(name, CsvRole::Numeric)));
+            positions.extend(names.map(|name| CsvField::plain(&name, CsvRole::Numeric)));
         }
     }
     fields.extend(positions);
     let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));
     // Their positions become features when they occur.
     fields.extend(others);
-    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None }, notes))
+    Ok((CsvSchema { numbers, marks, ..CsvSchema::of(fields) }, notes))
 }
 
 /// Removes from the options the columns whose kind does not follow from their cells. Returns the roles that
@@ -398,8 +397,7 @@ fn assign(
         positions[*at].first =
             (0..).map_while(|position| absent.remove(&position_name(name, position))).collect();
         let field = whole.iter().find(|field| field.name == *name).cloned();
-        let numeric =
-            || CsvField { name: (*name).to_owned(), role: CsvRole::Numeric, style: None, unit: None };
+        let numeric = || CsvField::plain(name, CsvRole::Numeric);
         let field = field.or_else(|| (!positions[*at].first.is_empty()).then(numeric));
         cells[*at].role = field.as_ref().map(|field| field.role);
         cells[*at].field = field;

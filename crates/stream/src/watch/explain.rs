@@ -258,26 +258,10 @@ mod tests {
     fn contributions_add_up() {
         let names = ["size", "hue=red", "hue=blue"].map(str::to_owned).to_vec();
         let columns = Columns::Named(Names::try_from(names).unwrap());
-        let field =
-            |name: &str, role| crate::CsvField { name: name.to_owned(), role, style: None, unit: None };
-        let fields = vec![field("size", CsvRole::Numeric), field("hue", CsvRole::Categorical)];
-        let csv = crate::CsvSchema {
-            delimiter: ',',
-            header: true,
-            fields,
-            numbers: None,
-            marks: vec![],
-            header_rows: None,
-        };
-        let schema = Schema {
-            format: Format::Csv,
-            columns,
-            label: None,
-            weight: None,
-            csv: Some(csv),
-            offers: None,
-            missing: crate::Missing::default(),
-        };
+        let roles = [("size", CsvRole::Numeric), ("hue", CsvRole::Categorical)];
+        let fields = roles.map(|(name, role)| crate::CsvField::plain(name, role)).to_vec();
+        let csv = Some(crate::CsvSchema::of(fields));
+        let schema = Schema { csv, ..Schema::plain(Format::Csv, columns) };
         let entry = noregret::registry::find("ogd").expect("registered");
         let problem = Problem::new(2, 4).with_radius(2.0);
         let mut learner = entry.make(&noregret::param::Values::new(), problem, 0).expect("valid");

@@ -231,14 +231,11 @@ impl LineParser for Sparse {
     fn schema(&self, columns: Columns) -> Schema {
         let name = |at: usize| self.attributes[at].name.clone();
         Schema {
-            // Features have names, and are no table.
-            format: Format::Ndjson,
-            columns,
             label: self.label.map(name),
             weight: self.braces.clone().or_else(|| self.weight.map(name)),
-            csv: None,
-            offers: None,
             missing: Missing { words: vec![], values: self.declared() },
+            // Features have names, and are no table.
+            ..Schema::plain(Format::Ndjson, columns)
         }
     }
 

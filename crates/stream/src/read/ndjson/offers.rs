@@ -13,7 +13,6 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
 use crate::read::label::{GivenLabel, LabelType};
-use crate::read::missing::Missing;
 use crate::read::offer::{Described, Round, flatten};
 use crate::read::options::{Offers, Schema};
 use crate::read::reader::{LineParser, Parsed};
@@ -150,16 +149,9 @@ impl LineParser for Blocks {
 
     fn schema(&self, columns: Columns) -> Schema {
         let Keys { label, weight, .. } = &self.keys;
+        let (label, weight) = (label.clone(), weight.clone());
         let offers = Some(Offers::Blocks(self.width));
-        Schema {
-            format: Format::Ndjson,
-            columns,
-            label: label.clone(),
-            weight: weight.clone(),
-            csv: None,
-            offers,
-            missing: Missing::default(),
-        }
+        Schema { label, weight, offers, ..Schema::plain(Format::Ndjson, columns) }
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {

@@ -384,5 +384,5 @@ pub(crate) fn decide(
     };
     let Decided { fields, numbers, marks, notes } =
         table::decide(&sample, &options, |column| find_column(&names, column))?;
-    Ok((CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None }, notes))
+    Ok((CsvSchema { numbers, marks, ..CsvSchema::of(fields) }, notes))
 }

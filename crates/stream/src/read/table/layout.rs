@@ -43,7 +43,7 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
         notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
     }
     let missing = missing_words(sample, &fields);
-    let layout = CsvSchema { delimiter: ',', header: true, fields, numbers, marks, header_rows: None };
+    let layout = CsvSchema { numbers, marks, ..CsvSchema::of(fields) };
     Ok(Inferred { layout, missing, notes })
 }
 
@@ -95,16 +95,14 @@ impl Keys {
         for (name, role) in roles.into_iter().chain(weight.map(|name| (name, CsvRole::Weight))) {
             match layout.fields.iter_mut().find(|field| field.name == *name) {
                 Some(field) => field.role = role,
-                None => layout.fields.push(CsvField { name: name.clone(), role, style: None, unit: None }),
+                None => layout.fields.push(CsvField::plain(name, role)),
             }
         }
     }
 
     /// The layout of rows of which only the decision is a table.
     pub(crate) fn alone(&self) -> CsvSchema {
-        let (numbers, marks, header_rows) = (None, vec![], None);
-        let mut layout =
-            CsvSchema { delimiter: ',', header: true, fields: vec![], numbers, marks, header_rows };
+        let mut layout = CsvSchema::of(vec![]);
         self.assign(&mut layout, None);
         layout
     }
@@ -127,7 +125,7 @@ pub(crate) fn agree(layout: &mut CsvSchema, names: &[String], options: &ReadOpti
         let known = layout.fields.iter().find(|field| field.name == *name).map(|field| field.role);
         match known {
             None if matches!(role, CsvRole::Label | CsvRole::Weight) => {
-                let field = CsvField { name: name.clone(), role, style: None, unit: None };
+                let field = CsvField::plain(name, role);
                 match layout.fields.iter_mut().find(|field| field.role == role) {
                     Some(other) => *other = field,
                     None => layout.fields.push(field),
@@ -180,15 +178,9 @@ fn named_fields(schema: &Schema) -> Option<CsvSchema> {
             Some((column, _)) => (column, CsvRole::Categorical),
             None => (name, CsvRole::Numeric),
         };
-        seen.insert(name.to_owned()).then(|| CsvField {
-            name: name.to_owned(),
-            role,
-            style: None,
-            unit: None,
-        })
+        seen.insert(name.to_owned()).then(|| CsvField::plain(name, role))
     });
-    let fields = fields.collect();
-    Some(CsvSchema { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None })
+    Some(CsvSchema::of(fields.collect()))
 }
 
 /// Checks that some of the columns of a saved model are among `there`, if it has any.

@@ -214,13 +214,10 @@ impl<R: Records> Reader for Table<R> {
 
     fn schema(&self) -> Schema {
         Schema {
-            format: R::FORMAT,
-            columns: self.columns().clone(),
             label: self.named(CsvRole::Label),
             weight: self.named(CsvRole::Weight),
             csv: Some(self.layout.clone()),
-            offers: None,
-            missing: Missing::default(),
+            ..Schema::plain(R::FORMAT, self.columns().clone())
         }
     }
 

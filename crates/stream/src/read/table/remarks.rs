@@ -213,7 +213,7 @@ mod tests {
         let fields: Vec<CsvField> = (names.iter())
             .map(|name| {
                 let role = if name == "y" { CsvRole::Label } else { CsvRole::Numeric };
-                CsvField { name: name.clone(), role, style: None, unit: None }
+                CsvField::plain(name, role)
             })
             .collect();
         let (label, weight) = (names.iter().position(|name| name == "y"), None);

@@ -95,13 +95,13 @@ pub(crate) fn decide(
     let (mut holes, mut constant) = (vec![], vec![]);
     let mut fields = vec![];
     for (column, name) in sample.names.iter().enumerate() {
-        let field = |role, style| CsvField { name: name.clone(), role, style, unit: None };
         if Some(column) == sample.label {
-            fields.push(field(CsvRole::Label, None));
+            fields.push(CsvField::plain(name, CsvRole::Label));
             continue;
         }
         if Some(column) == sample.weight {
-            fields.push(field(CsvRole::Weight, Look::at(sample, column).numbers().0));
+            let style = Look::at(sample, column).numbers().0;
+            fields.push(CsvField { style, ..CsvField::plain(name, CsvRole::Weight) });
             continue;
         }
         let look = Look::at(sample, column);
@@ -117,7 +117,8 @@ pub(crate) fn decide(
             style = *of_numbers;
             notes.push(units::about(name, unit));
         }
-        fields.push(CsvField { unit: unit.map(|(unit, _)| unit), ..field(role, style) });
+        let unit = unit.map(|(unit, _)| unit);
+        fields.push(CsvField { style, unit, ..CsvField::plain(name, role) });
     }
     if sample.comma_first && sample.declared.is_empty() {
         points_are_thousands(sample, &mut fields, &mut notes);
