@@ -47,9 +47,10 @@ impl<'py> FromPyObject<'_, 'py> for Name {
         if label.hasattr("isoformat")? {
             return Ok(Self(label.call_method0("isoformat")?.str()?.to_str()?.to_owned(), LabelType::Time));
         }
-        let what =
-            format!("the label {} is neither a text nor a number, a truth value or a time", label.repr()?);
-        Err(PyTypeError::new_err(what))
+        Err(PyTypeError::new_err(format!(
+            "the label {} is neither a text nor a number, a truth value or a time; str(label) makes a text of it",
+            label.repr()?
+        )))
     }
 }
 

@@ -3,7 +3,10 @@
 import copy
 import datetime
 import decimal
+import fractions
 import pickle
+import re
+import uuid
 import warnings
 
 import numpy as np
@@ -240,11 +243,21 @@ def test_labels_that_are_no_labels_are_named():
     x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
     with pytest.raises(TypeError, match=r"the label b'u' is of bytes; a text was needed, which .decode\(\) makes of it"):
         Learner("ogd").run(x, [b"u", b"v"] * (ROWS // 2))
-    learner = Learner("ogd")
-    learner.run(x, pandas.cut(pandas.Series(x[:, 0]), [-1, 0.5, 1]))
-    assert learner.predict(x[0]) == pandas.Interval(-1.0, 0.5)
-    with pytest.warns(UserWarning, match="the label Interval.* is saved as a text"):
-        learner.save("/dev/null")
+    # They were texts after a model was saved and loaded.
+    for kind in (pandas.Interval(-1, 0), pandas.Period("2026-01", "M"), datetime.timedelta(1), uuid.UUID(int=1), datetime.time(1), fractions.Fraction(1, 3)):
+        others = [kind, "v"] * (ROWS // 2)
+        told = re.escape(f"the label {kind!r} is neither a text nor a number, a truth value or a time; str(label) makes a text of it")
+        learner, bandit = Learner("ogd"), Bandit("soba", exploration=0.2)
+        for learn in (learner.run, learner.update, bandit.run):
+            for rows in (x, pandas.DataFrame(x)):
+                with pytest.raises(TypeError, match=told):
+                    learn(rows, others)
+        with pytest.raises(TypeError, match=told):
+            Learner("ogd", features=2, labels=["u", "v"]).learn_one(x[0], kind)
+        with pytest.raises(TypeError, match=told):
+            Bandit("soba", labels=[kind, "v"])
+        learner.run(x, [str(label) for label in others])
+        assert set(learner.labels) == {str(kind), "v"}
 
 
 def test_rows_of_which_everything_is_missing_stay_rows():

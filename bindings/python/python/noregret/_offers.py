@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import is_missing, objects
-from ._tables import LABELS, time_text
+from ._tables import time_text
 from ._targets import text_of
 
 Described = list[tuple[str, float]]
@@ -52,8 +52,9 @@ def names(labels: Any) -> list[Any]:
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, or a dictionary of labels and their features")
     given = list(objects(labels)) if isinstance(labels, np.ndarray) else list(labels)
     for name in given:
-        if not isinstance(name, LABELS) or is_missing(name):
+        if is_missing(name):
             raise TypeError(f"labels has {name!r}; a text or a number was needed, True, False or a time")
+        text_of(name)
     return given
 
 

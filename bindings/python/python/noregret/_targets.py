@@ -124,11 +124,16 @@ def _object(value: Any) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """The text of a label."""
+    """The text of a label.
+
+    Raises TypeError for an object that a model file does not keep, and which would be a text when it comes back.
+    """
     if isinstance(value, bytes):
         raise TypeError(f"the label {value!r} is of bytes; a text was needed, which .decode() makes of it")
     if isinstance(value, str):
         return str.__str__(value)
+    if value is not None and not isinstance(value, _tables.LABELS):
+        raise TypeError(f"the label {value!r} is neither a text nor a number, a truth value or a time; str(label) makes a text of it")
     return "" if value is None else str(value)
 
 

@@ -186,7 +186,8 @@ class Classifier(base.MiniBatchClassifier):
                 raise ValueError(f"y = {y!r}: must be True or False: {self._learner_name} is binary")
             if isinstance(y, float | np.floating) and math.isinf(y):
                 raise ValueError(f"y = {y!r}: a finite number was needed")
-            _targets.check_types([*self._classes, y], {})
+            # Others come back from a pickle as they were given.
+            _targets.check_types([known for known in (*self._classes, y) if isinstance(known, _tables.LABELS)], {})
             label = len(self._classes)
         if self._core is None:
             columns = sum(not _arrays.is_missing(value) for value in x.values())
