@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
+use serde_json::Value;
 
 use crate::locks::Unpoisoned;
 use crate::model::engine::Engine;
@@ -408,6 +409,28 @@ impl Hub {
             stops();
         });
     }
+}
+
+/// The descriptions of models, in their order; null for those that are not served. Those that have changed are
+/// asked all at once: no model waits for another one.
+pub(crate) async fn descriptions(models: &[(String, Place)]) -> Result<Vec<Arc<Value>>, Refusal> {
+    let begin = |place: &Place| match place {
+        Place::Running(handle) if handle.known().is_none() => {
+            let handle = Arc::clone(handle);
+            Some(tokio::spawn(async move { handle.describe().await }))
+        }
+        _ => None,
+    };
+    let asked: Vec<_> = models.iter().map(|(_, place)| begin(place)).collect();
+    let mut about = Vec::with_capacity(models.len());
+    for ((_, place), asked) in models.iter().zip(asked) {
+        about.push(match (place, asked) {
+            (_, Some(asked)) => asked.await.map_err(|_| Refusal::failed("a model could not be described"))?,
+            (Place::Running(handle), None) => handle.describe().await,
+            _ => Arc::default(),
+        });
+    }
+    Ok(about)
 }
 
 /// Removes the hidden files of a model: logs that were being evaluated when the process died.

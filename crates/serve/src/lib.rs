@@ -49,7 +49,8 @@ pub mod trial;
 mod turns;
 mod unpacked;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -63,10 +64,11 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use noregret_stream::{Fault, Stop};
+use serde_json::Value;
 
 use crate::api::described::Refused;
 use crate::app::{App, Asking, key_of};
-use crate::hub::{Hub, Place};
+use crate::hub::{Hub, Place, descriptions};
 use crate::model::spec::shown;
 use crate::nodes::Node;
 use crate::safety::keys::LiveKeys;
@@ -307,6 +309,47 @@ fn of_models(text: &str, names: &[String]) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
+/// The numbers of the models that are served, with their descriptions. They are written here: the recorder
+/// takes many times as long for thousands of models.
+fn of_running(models: &[(String, Place)], about: &[Arc<Value>]) -> String {
+    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
+    for ((name, place), about) in models.iter().zip(about) {
+        let Place::Running(handle) = place else { continue };
+        // That of a model that rests has all events.
+        let last = if handle.rests() { None } else { store::last_snapshot(&handle.folder) };
+        let age = last.filter(|(seq, _)| *seq < handle.committed());
+        let age = age.and_then(|(_, at)| at.elapsed().ok()).unwrap_or_default();
+        let scores = &about["scores"];
+        for (metric, value) in [
+            ("noregret_backlog", Some(handle.backlog() as f64)),
+            ("noregret_snapshot_age_seconds", Some(age.as_secs_f64())),
+            ("noregret_incomplete", Some(f64::from(u8::from(handle.lost().is_some())))),
+            ("noregret_decisions", scores["decisions"].as_f64()),
+            ("noregret_answered", scores["answered"].as_f64()),
+            ("noregret_waiting", scores["waiting"].as_f64()),
+            ("noregret_reward", scores["reward"].as_f64()),
+            ("noregret_last_reward", scores["last_reward"].as_f64()),
+            ("noregret_exploration", scores["exploration"].as_f64()),
+            ("noregret_better_than_chance", scores["chance"]["better_by"].as_f64()),
+            ("noregret_better_than_chance_error", scores["chance"]["standard_error"].as_f64()),
+            ("noregret_error_rate", scores["all"]["error_rate"].as_f64()),
+            ("noregret_log_loss", scores["all"]["log_loss"].as_f64()),
+            ("noregret_rounds", about["rounds"].as_f64()),
+            ("noregret_clipped_rows", about["clipped_rows"].as_f64()),
+        ] {
+            if let Some(value) = value {
+                // Writing to a text does not fail.
+                let _ = writeln!(lines.entry(metric).or_default(), "{metric}{{model=\"{name}\"}} {value}");
+            }
+        }
+    }
+    let mut text = String::new();
+    for (metric, lines) in lines {
+        let _ = writeln!(text, "# TYPE {metric} gauge\n{lines}");
+    }
+    text
+}
+
 /// GET /metrics: numbers for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service", operation_id = "metrics",
     responses((status = 200, description = "Prometheus's text format", content_type = "text/plain"),
@@ -324,37 +367,9 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
     for (state, count) in health::states(&models) {
         metrics::gauge!("noregret_models", "state" => state).set(count as f64);
     }
-    for (name, place) in models {
-        let Place::Running(handle) = place else { continue };
-        let labels = [("model", name)];
-        metrics::gauge!("noregret_backlog", &labels).set(handle.backlog() as f64);
-        // None if it has all events.
-        let age = store::last_snapshot(&handle.folder).filter(|(seq, _)| *seq < handle.committed());
-        let age = age.and_then(|(_, at)| at.elapsed().ok()).unwrap_or_default();
-        metrics::gauge!("noregret_snapshot_age_seconds", &labels).set(age.as_secs_f64());
-        metrics::gauge!("noregret_incomplete", &labels).set(f64::from(u8::from(handle.lost().is_some())));
-        let about = handle.describe().await;
-        let scores = &about["scores"];
-        for (metric, value) in [
-            ("noregret_decisions", &scores["decisions"]),
-            ("noregret_answered", &scores["answered"]),
-            ("noregret_waiting", &scores["waiting"]),
-            ("noregret_reward", &scores["reward"]),
-            ("noregret_last_reward", &scores["last_reward"]),
-            ("noregret_exploration", &scores["exploration"]),
-            ("noregret_better_than_chance", &scores["chance"]["better_by"]),
-            ("noregret_better_than_chance_error", &scores["chance"]["standard_error"]),
-            ("noregret_error_rate", &scores["all"]["error_rate"]),
-            ("noregret_log_loss", &scores["all"]["log_loss"]),
-            ("noregret_rounds", &about["rounds"]),
-            ("noregret_clipped_rows", &about["clipped_rows"]),
-        ] {
-            if let Some(value) = value.as_f64() {
-                metrics::gauge!(metric, &labels).set(value);
-            }
-        }
-    }
-    let mut response = of_models(&app.metrics.render(), &names).into_response();
+    let about = descriptions(&models).await?;
+    let text = of_models(&app.metrics.render(), &names) + &of_running(&models, &about);
+    let mut response = text.into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     Ok(response)

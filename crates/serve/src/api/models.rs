@@ -7,16 +7,18 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse as _;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Answered;
 use super::bodies::{CopyBody, LabelsBody};
 use super::described::{OfModel, Refused};
 use crate::app::{App, Ask, json as answered};
-use crate::hub::Place;
+use crate::hub::{Place, descriptions};
 use crate::model::engine::Engine;
 use crate::model::event::Event;
-use crate::model::handle::{Handle, described, now};
+use crate::model::handle::{Handle, now};
 use crate::model::spec::{Feedback, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
@@ -37,35 +39,70 @@ pub(crate) async fn root() -> Answered {
         Refused))]
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answered {
     app.allow(&headers, Right::Read, None)?;
-    // All at once: no model waits for another one.
-    let asked = app.hub.list().into_iter().map(|(name, place)| {
-        tokio::spawn(async move {
-            match place {
-                Place::Running(handle) => status(&handle).await,
-                Place::Failed(what) => json!({"name": name, "failed": what}),
-                Place::Recovering => json!({"name": name, "recovering": true}),
-                Place::Busy => json!({"name": name, "busy": true}),
-            }
-        })
-    });
-    let asked: Vec<_> = asked.collect();
-    let mut models = Vec::with_capacity(asked.len());
-    for one in asked {
-        models.push(one.await.map_err(|_| Refusal::failed("the models could not be listed"))?);
-    }
-    // `json!` would copy all of it once more.
+    let places = app.hub.list();
+    let about = descriptions(&places).await?;
+    let told = |((name, place), about): ((String, Place), Arc<Value>)| match place {
+        Place::Running(handle) => Status::of(&handle, about),
+        Place::Failed(what) => Status::alone(&name, json!({"failed": what})),
+        Place::Recovering => Status::alone(&name, json!({"recovering": true})),
+        Place::Busy => Status::alone(&name, json!({"busy": true})),
+    };
+    let models: Vec<Status> = places.into_iter().zip(about).map(told).collect();
     Ok(answered(StatusCode::OK, &BTreeMap::from([("models", models)])))
 }
 
-pub(super) async fn status(handle: &Handle) -> Value {
-    if let Some(what) = handle.failure() {
-        return json!({"name": handle.name, "failed": what});
+pub(super) async fn status(handle: &Handle) -> Status {
+    Status::of(handle, handle.describe().await)
+}
+
+/// What is said of a model. Its description is shared, not copied: there may be thousands of models.
+pub(super) struct Status {
+    name: String,
+    about: Arc<Value>,
+    /// Of a model that is served.
+    now: Option<Now>,
+}
+
+/// What changes without an event.
+struct Now {
+    versions: Arc<Vec<u64>>,
+    backlog: u64,
+    refused: u64,
+    resting: bool,
+}
+
+impl Status {
+    /// Of the model with the description `about`.
+    fn of(handle: &Handle, about: Arc<Value>) -> Self {
+        if let Some(what) = handle.failure() {
+            return Self::alone(&handle.name, json!({"failed": what}));
+        }
+        let (backlog, refused, resting) = (handle.backlog(), handle.refused(), handle.rests());
+        let now = Now { versions: handle.versions(), backlog, refused, resting };
+        Self { name: handle.name.clone(), about, now: Some(now) }
     }
-    let mut about = described(&handle.name, handle.describe().await, &handle.folder);
-    about["backlog"] = handle.backlog().into();
-    about["refused"] = handle.refused().into();
-    about["resting"] = handle.rests().into();
-    about
+
+    /// Of a model that is not served.
+    fn alone(name: &str, about: Value) -> Self {
+        Self { name: name.to_owned(), about: Arc::new(about), now: None }
+    }
+}
+
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        for (name, value) in self.about.as_object().into_iter().flatten() {
+            map.serialize_entry(name, value)?;
+        }
+        if let Some(now) = &self.now {
+            map.serialize_entry("versions", &*now.versions)?;
+            map.serialize_entry("backlog", &now.backlog)?;
+            map.serialize_entry("refused", &now.refused)?;
+            map.serialize_entry("resting", &now.resting)?;
+        }
+        map.end()
+    }
 }
 
 /// Makes a model; a repetition has no effect, and one with other `service` settings changes these.

@@ -1,10 +1,10 @@
 //! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and shared
 //! state.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use noregret::model::Archive;
@@ -34,7 +34,7 @@ pub(super) enum Command {
     /// A read-only copy, which includes all answered events.
     Look(Reply<Arc<Reader>>),
     /// The description of the model, without a copy of it.
-    Describe(Reply<Value>),
+    Describe(Reply<Arc<Value>>),
     /// Write a snapshot; returns its event number.
     Save(Reply<u64>),
     /// Replace the state by a snapshot or another model.
@@ -106,7 +106,9 @@ pub(super) struct Shared {
     pub(super) refused: AtomicU64,
     pub(super) saving: AtomicBool,
     /// Whether its state is on the disk only.
-    pub(super) rests: AtomicBool,
+    rests: AtomicBool,
+    /// Its versions, if somebody has asked for them since it rests: then they stay as they are.
+    versions: Mutex<Option<Arc<Vec<u64>>>>,
     /// For a shadow: the last event of its model that it has, durably.
     pub(super) followed: AtomicU64,
     /// Whether it is being stopped.
@@ -145,6 +147,7 @@ impl Handle {
             refused: AtomicU64::new(0),
             saving: AtomicBool::new(false),
             rests: AtomicBool::new(false),
+            versions: Mutex::new(None),
             followed: AtomicU64::new(engine.standing.followed),
             ending: AtomicBool::new(false),
         });
@@ -302,18 +305,35 @@ impl Handle {
         Arc::clone(&self.shared.seen.read().unpoisoned())
     }
 
+    /// The description of the model with all answered events, if it was last seen after them.
+    pub(crate) fn known(&self) -> Option<Arc<Value>> {
+        let last = self.seen();
+        (last.seq >= self.committed() && !self.is_behind()).then(|| Arc::clone(&last.about))
+    }
+
     /// The description of the model with all answered events; of a model that does not answer within a
     /// moment, or is suspended, that of the last copy.
-    pub(crate) async fn describe(&self) -> Value {
+    pub(crate) async fn describe(&self) -> Arc<Value> {
         const MOMENT: Duration = Duration::from_millis(250);
-        let last = self.seen();
-        if last.seq >= self.committed() && !self.is_behind() {
-            return last.about.clone();
+        if let Some(about) = self.known() {
+            return about;
         }
         match tokio::time::timeout(MOMENT, self.ask(Command::Describe)).await {
             Ok(Ok(about)) => about,
-            _ => last.about.clone(),
+            _ => Arc::clone(&self.seen().about),
         }
+    }
+
+    /// Its versions.
+    pub(crate) fn versions(&self) -> Arc<Vec<u64>> {
+        let read = || Arc::new(store::versions(&self.folder).unwrap_or_default());
+        // Who wakes the model waits for this before its files change.
+        let mut kept = self.shared.versions.lock().unpoisoned();
+        if !self.rests() {
+            drop(kept);
+            return read();
+        }
+        Arc::clone(kept.get_or_insert_with(read))
     }
 
     /// Whether copying takes so long that the last copy is used again.
@@ -496,20 +516,15 @@ impl Shared {
         *self.unwritable.write().unpoisoned() = what;
     }
 
+    /// Notes that its state is on the disk only, or no longer.
+    pub(super) fn set_rests(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+        *self.versions.lock().unpoisoned() = None;
+    }
+
     pub(super) fn since_start(&self) -> u64 {
         self.started.elapsed().as_micros() as u64
     }
-}
-
-/// The description `of` the model `name`, with its versions in `folder`.
-pub(crate) fn described(name: &str, of: Value, folder: &Path) -> Value {
-    let mut about = serde_json::Map::new();
-    about.insert("name".to_owned(), name.into());
-    if let Value::Object(map) = of {
-        about.extend(map);
-    }
-    about.insert("versions".to_owned(), store::versions(folder).unwrap_or_default().into());
-    about.into()
 }
 
 #[cfg(test)]

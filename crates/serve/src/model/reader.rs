@@ -1,7 +1,7 @@
 //! Read-only copies of a model, used for predictions while the model learns.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use noregret::algorithm::{AnyModel, Forecast};
 use noregret::example::Label;
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     /// See [`Engine`].
     pub(crate) most: Option<usize>,
     /// The description of the model.
-    pub(crate) about: Value,
+    pub(crate) about: Arc<Value>,
     /// What the model lacks, if it was made again from a log that does not have all of it.
     pub(crate) lost: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Engine {
             seq: self.standing.seq,
             schema: self.schema.clone(),
             most: self.most,
-            about: self.about(),
+            about: Arc::new(self.about()),
             lost,
         }
     }

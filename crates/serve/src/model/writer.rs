@@ -454,7 +454,7 @@ impl Writer {
         self.show_another();
         self.engine.rest();
         self.store.rest();
-        self.shared.rests.store(true, Ordering::Relaxed);
+        self.shared.set_rests(true);
     }
 
     /// Reads the state of a model that rests; false if that fails.
@@ -471,7 +471,7 @@ impl Writer {
                 engine
             }),
         };
-        self.shared.rests.store(woken.is_err(), Ordering::Relaxed);
+        self.shared.set_rests(woken.is_err());
         match woken {
             Ok(engine) => {
                 self.engine = Held::new(engine);
@@ -501,7 +501,7 @@ impl Writer {
             Ok((store, engine)) => {
                 *self.shared.spec.write().unpoisoned() = engine.spec.clone();
                 (self.store, self.engine) = (store, Held::new(engine));
-                self.shared.rests.store(false, Ordering::Relaxed);
+                self.shared.set_rests(false);
                 self.marks = self.store.marks().unwrap_or_default();
                 self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
                 self.show_another();

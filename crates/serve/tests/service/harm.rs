@@ -145,7 +145,8 @@ fn refusals_are_sentences_with_a_field() {
     service.post("/v1/models/play/decide", &json!({"x": {"a": 1}})).ok(200);
     let metrics = service.get("/metrics");
     let text = String::from_utf8(metrics.bytes).expect("text");
-    assert!(text.contains("noregret_decisions{model=\"play\"} 1"), "{text}");
+    assert!(text.contains("# TYPE noregret_decisions gauge\n"), "{text}");
+    assert!(text.contains("noregret_decisions{model=\"play\"} 1\n"), "{text}");
     let document = service.get("/openapi.json").ok(200);
     assert!(document["paths"]["/v1/models/{name}/decide"]["post"].is_object());
 }

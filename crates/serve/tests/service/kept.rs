@@ -221,6 +221,8 @@ fn models_that_rest_go_on() {
     for from in [0, 6, 12, 18] {
         assert_eq!(play(&service, from), play(&awake, from));
         let mut about = rests(&service);
+        // Of a model that rests, they are read once.
+        assert_eq!(about["versions"], service.get("/v1/models/m/versions").ok(200)["versions"]);
         let mut expected = awake.get("/v1/models/m").ok(200);
         for about in [&mut about, &mut expected] {
             for name in ["resting", "versions"] {

@@ -25,7 +25,7 @@ impl Writer {
                 let _ = reply.send(Ok(self.publish()));
             }
             Command::Describe(reply) => {
-                let _ = reply.send(Ok(self.show().about.clone()));
+                let _ = reply.send(Ok(Arc::clone(&self.show().about)));
             }
             Command::Save(reply) => {
                 let seq = self.engine.standing.seq;
