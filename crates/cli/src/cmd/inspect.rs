@@ -64,10 +64,8 @@ fn described(saved: &Frozen, archive: &Archive) -> Value {
         Forecaster::Average(_) => "full",
         Forecaster::Bandit(_) => "bandit",
     };
-    let tensors: Map<String, Value> = archive
-        .tensors()
-        .map(|(name, numbers)| (name.to_owned(), numbers.shape.clone().into()))
-        .collect();
+    let tensors: Map<String, Value> =
+        archive.tensors().map(|(name, numbers)| (name.to_owned(), numbers.shape.clone().into())).collect();
     let run: Option<Value> = archive.json("run").ok();
     json!({
         "learner": learner.about().name, "parameters": learner.values(), "feedback": feedback,

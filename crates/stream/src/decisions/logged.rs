@@ -351,6 +351,9 @@ fn with_columns(log: LogReader, schema: Option<&Schema>) -> LogReader {
     }
 }
 
+/// A label that was played, its cost if there was feedback, and the probability with which it was played.
+type Taken = (u32, Option<f64>, f64);
+
 impl CostRows {
     fn next(&mut self, row: &mut Row) -> Result<Option<Event>, ReadError> {
         loop {
@@ -427,7 +430,7 @@ impl CostRows {
 
     /// The action that was played, with its cost and its probability; and the probabilities of all labels on
     /// offer, if they are a distribution.
-    fn taken(&mut self, costs: &[ActionCost]) -> Result<((u32, Option<f64>, f64), Vec<f64>), Fault> {
+    fn taken(&mut self, costs: &[ActionCost]) -> Result<(Taken, Vec<f64>), Fault> {
         let (mut taken, mut distribution) = (None, vec![]);
         for one in costs {
             let label = self.labels.intern_as(&one.action, one.of);
