@@ -59,19 +59,8 @@ impl Bench<'_> {
         own: &mut Encoder,
         model: Option<&mut RewardModel>,
     ) -> Result<Waiting, Fault> {
-        let mut example = Example::default();
-        match policy {
-            Policy::Learning(_) => {
-                let learns = self.learns.as_mut().expect("made for the policy");
-                learns.saved().encoder.encode(row, &mut example)?;
-            }
-            Policy::Model { model, .. } => {
-                log.columns().check_row(row.indices(), model.encoder.columns())?;
-                model.encoder.encode_frozen(row, &mut example)?;
-            }
-            _ if model.is_some() => own.encode(row, &mut example)?,
-            _ => {}
-        }
+        let own = model.is_some().then_some(own);
+        let example = self.encoded(row, log, policy, own)?;
         let mut logged = taken.distribution;
         if logged.len() > self.labels.len() {
             return Err(fault!("there are {} probabilities for {} labels", logged.len(), self.labels.len()));
@@ -98,21 +87,9 @@ impl Bench<'_> {
                 (self.evaluation(policy, &example, known, played, &offered, given)?, None)
             }
         };
+        // The mean forecast needs the whole distribution.
         let whole = distributed || !matches!(policy, Policy::Logged);
-        let estimates = match (taken.estimates.len(), model) {
-            // The mean forecast needs the whole distribution.
-            _ if !whole => None,
-            (0, None) => None,
-            (0, Some(model)) => {
-                let mut estimates = Vec::new();
-                model.estimate(example.features(), &mut estimates);
-                Some(estimates)
-            }
-            (given, _) if given == self.labels.len() => Some(taken.estimates),
-            (given, _) => {
-                return Err(fault!("there are {given} estimates for {} labels", self.labels.len()));
-            }
-        };
+        let estimates = if whole { self.estimates(taken.estimates, &example, model)? } else { None };
         Ok(Waiting {
             example,
             label: taken.label as usize,
@@ -122,6 +99,50 @@ impl Bench<'_> {
             estimates,
             decided,
         })
+    }
+
+    /// The features of a row as the policy takes them; if it takes none, as `own` has them for a model of the
+    /// rewards.
+    fn encoded(
+        &mut self,
+        row: &Row,
+        log: &Logged,
+        policy: &mut Policy,
+        own: Option<&mut Encoder>,
+    ) -> Result<Example, Fault> {
+        let mut example = Example::default();
+        match (policy, own) {
+            (Policy::Learning(_), _) => {
+                let learns = self.learns.as_mut().expect("made for the policy");
+                learns.saved().encoder.encode(row, &mut example)?;
+            }
+            (Policy::Model { model, .. }, _) => {
+                log.columns().check_row(row.indices(), model.encoder.columns())?;
+                model.encoder.encode_frozen(row, &mut example)?;
+            }
+            (_, Some(own)) => own.encode(row, &mut example)?,
+            (_, None) => {}
+        }
+        Ok(example)
+    }
+
+    /// The estimated rewards of all labels: those `given` in the log, else those of a model.
+    fn estimates(
+        &self,
+        given: Vec<f64>,
+        example: &Example,
+        model: Option<&mut RewardModel>,
+    ) -> Result<Option<Vec<f64>>, Fault> {
+        match (given.len(), model) {
+            (0, None) => Ok(None),
+            (0, Some(model)) => {
+                let mut estimates = Vec::new();
+                model.estimate(example.features(), &mut estimates);
+                Ok(Some(estimates))
+            }
+            (count, _) if count == self.labels.len() => Ok(Some(given)),
+            (count, _) => Err(fault!("there are {count} estimates for {} labels", self.labels.len())),
+        }
     }
 
     /// The policy's distribution over the labels on offer. `None` for a constant policy whose label

@@ -168,6 +168,27 @@ pub struct Estimate {
     pub share: Option<f64>,
 }
 
+impl Estimate {
+    /// An estimate of which no error is known.
+    fn of(estimator: Estimator, value: f64) -> Self {
+        let (sequence, normal, stricter) = (None, None, None);
+        Self { estimator, value, standard_error: None, sequence, normal, stricter, share: None }
+    }
+
+    /// Widens the normal interval by what labels that could not be played might have earned, see
+    /// [`OffPolicy::estimates`].
+    fn widen(&mut self, uncovered: f64, [low, high]: [f64; 2]) {
+        let (scale, below, above) = match self.estimator {
+            Estimator::Ips => (1.0, uncovered * low, uncovered * high),
+            Estimator::Snips => (1.0 - uncovered, uncovered * low, uncovered * high),
+            Estimator::Dm | Estimator::Dr => (1.0, -uncovered * (high - low), uncovered * (high - low)),
+        };
+        if let Some([from, to]) = &mut self.normal {
+            (*from, *to) = (scale * *from + below, scale * *to + above);
+        }
+    }
+}
+
 /// The least effective number of observed rewards, and of observed missing ones, for a normal interval.
 const LEAST_EFFECTIVE: f64 = 10.0;
 
@@ -349,63 +370,29 @@ impl OffPolicy {
     pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
-        let (low, high) = (self.range[0], self.range[1]);
-        let normal = |value: f64, error: f64| {
-            self.is_normal().then_some([value - quantile * error, value + quantile * error])
-        };
-        let of_mean = |estimator, value: f64, error: f64, terms: &[Lower; 2]| Estimate {
-            estimator,
-            value,
+        let with_error = |estimator, (value, error): (f64, f64)| Estimate {
             standard_error: Some(error),
+            normal: self.is_normal().then_some([value - quantile * error, value + quantile * error]),
+            ..Estimate::of(estimator, value)
+        };
+        let of_mean = |estimator, mean: (f64, f64), terms: &[Lower; 2]| Estimate {
             sequence: self.sequence(terms, miss),
             stricter: self.sequence(terms, 0.5 * miss),
-            normal: normal(value, error),
-            share: None,
+            ..with_error(estimator, mean)
         };
-        let plain = of_mean(Estimator::Ips, self.ips.value(), self.ips.standard_error(), &self.plain);
-        let (value, error) = self.self_normalised();
-        let normalised = Estimate {
-            estimator: Estimator::Snips,
-            value,
-            standard_error: Some(error),
-            sequence: None,
-            stricter: None,
-            normal: normal(value, error),
-            share: None,
-        };
-        let mut estimates = vec![plain, normalised];
+        let plain = of_mean(Estimator::Ips, (self.ips.value(), self.ips.standard_error()), &self.plain);
+        let mut estimates = vec![plain, with_error(Estimator::Snips, self.self_normalised())];
         let estimated = self.estimated == self.rounds() && self.estimated > 0;
         if estimated {
-            estimates.push(Estimate {
-                estimator: Estimator::Dm,
-                value: self.direct.value(),
-                standard_error: None,
-                sequence: None,
-                stricter: None,
-                normal: None,
-                share: None,
-            });
+            estimates.push(Estimate::of(Estimator::Dm, self.direct.value()));
             let helped = self.known && uncovered == 0.0 && self.clipped == 0;
             let terms = if helped { &self.helped } else { &self.plain };
             let share = self.share();
-            let value = self.ips.value() + share * self.control.value();
-            let [robust, ips, control] = [self.robust, self.ips, self.control].map(|mean| mean.variance());
-            let variance =
-                if share == 1.0 { robust } else { ips + share * (robust - ips - (1.0 - share) * control) };
-            let error = (variance.max(0.0) / self.ips.count()).sqrt();
-            let value = if share == 1.0 { self.robust.value() } else { value };
-            let of_both = of_mean(Estimator::Dr, value, error, terms);
+            let of_both = of_mean(Estimator::Dr, self.doubly_robust(share), terms);
             estimates.push(Estimate { share: (share < 1.0).then_some(share), ..of_both });
         }
-        for estimate in estimates.iter_mut().filter(|_| uncovered > 0.0) {
-            let (scale, below, above) = match estimate.estimator {
-                Estimator::Ips => (1.0, uncovered * low, uncovered * high),
-                Estimator::Snips => (1.0 - uncovered, uncovered * low, uncovered * high),
-                Estimator::Dm | Estimator::Dr => (1.0, -uncovered * (high - low), uncovered * (high - low)),
-            };
-            if let Some([from, to]) = &mut estimate.normal {
-                (*from, *to) = (scale * *from + below, scale * *to + above);
-            }
+        if uncovered > 0.0 {
+            estimates.iter_mut().for_each(|estimate| estimate.widen(uncovered, self.range));
         }
         let total = self.weights.value() * self.weights.count();
         Estimates {
@@ -419,6 +406,17 @@ impl OffPolicy {
             clipped: self.clipped,
             range: self.range,
         }
+    }
+
+    /// The value of `dr` and its standard error, with this share of the control variate.
+    fn doubly_robust(&self, share: f64) -> (f64, f64) {
+        let [robust, ips, control] = [self.robust, self.ips, self.control].map(|mean| mean.variance());
+        let error = |variance: f64| (variance.max(0.0) / self.ips.count()).sqrt();
+        if share == 1.0 {
+            return (self.robust.value(), error(robust));
+        }
+        let value = self.ips.value() + share * self.control.value();
+        (value, error(ips + share * (robust - ips - (1.0 - share) * control)))
     }
 
     /// The value of `snips` and its standard error.

@@ -21,7 +21,7 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::encode::survey::suitable;
 use crate::evaluate::reward_model::RewardModel;
-use crate::fault::Fault;
+use crate::fault::{Fault, fault};
 use crate::mean::Mean;
 use crate::read::error::ReadError;
 use crate::read::row::Row;
@@ -58,72 +58,87 @@ pub(super) struct Walked {
     pub(super) first_bad: Option<String>,
 }
 
+/// A second pass under way.
+struct Walk<'a, L: Listener> {
+    listener: &'a mut L,
+    /// The decisions without a reward so far.
+    pending: Pending<L::Waiting>,
+    /// The hashes of the ids of all decisions.
+    seen: HashSet<u64>,
+    /// Whether decisions of before the log may be answered in it.
+    continues: bool,
+    walked: Walked,
+}
+
+impl<L: Listener> Walk<'_, L> {
+    /// Takes an event; the features of a decision are in `row`.
+    fn event(&mut self, event: Event, row: &Row, log: &Logged) -> Result<(), Fault> {
+        match event {
+            Event::Header(header) => {
+                self.continues = header.continues.is_some();
+                self.walked.learner = Some(header.learner);
+                Ok(())
+            }
+            Event::Decision(taken) => self.decision(*taken, row, log),
+            Event::Feedback { id, .. } if self.continues && !self.seen.contains(&hash(&id)) => Ok(()),
+            Event::Feedback { id, reward } => {
+                let waiting = self.pending.take(&id).map_err(|error| error.to_string())?;
+                self.walked.missing += u64::from(reward.is_none());
+                self.listener.answered(waiting, reward)
+            }
+        }
+    }
+
+    /// Takes a decision, which may have its reward.
+    fn decision(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<(), Fault> {
+        if !taken.id.is_empty() && !self.seen.insert(hash(&taken.id)) {
+            return Err(fault!("the id {:?} was that of an earlier decision", taken.id));
+        }
+        let (id, reward) = (taken.id.clone(), taken.reward);
+        let waiting = self.listener.decided(taken, row, log)?;
+        self.walked.decisions += 1;
+        if reward.is_some() {
+            return self.listener.answered(waiting, reward);
+        }
+        let forgotten = self.pending.insert(&id, waiting).map_err(|error| error.to_string())?;
+        let Some((_, waiting)) = forgotten else { return Ok(()) };
+        self.walked.missing += 1;
+        self.listener.answered(waiting, None)
+    }
+}
+
+/// By which an id is known again.
+fn hash(id: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    id.hash(&mut hash);
+    hash.finish()
+}
+
 /// The second pass: every decision of `log`, and its reward when it arrives.
 pub(super) fn walk<L: Listener>(
     log: &mut Logged,
     options: &EvaluateOptions,
     listener: &mut L,
 ) -> Result<Walked, EvaluateError> {
-    let mut pending = Pending::<L::Waiting>::new(options.pending);
-    let mut seen = HashSet::new();
-    let (mut row, mut walked) = (Row::new(), Walked::default());
-    let hash = |id: &str| {
-        let mut hash = DefaultHasher::new();
-        id.hash(&mut hash);
-        hash.finish()
-    };
-    // Whether decisions of before the log may be answered in it.
-    let mut continues = false;
+    let (pending, seen) = (Pending::new(options.pending), HashSet::new());
+    let mut walk = Walk { listener, pending, seen, continues: false, walked: Walked::default() };
+    let mut row = Row::new();
     loop {
-        let event = log.next(&mut row);
-        let done = event.and_then(|event| {
-            let refuse = |log: &Logged, row: &Row, what: &dyn ToString| log.error(row, what.to_string());
-            match event {
-                None => return Ok(false),
-                Some(Event::Header(header)) => {
-                    continues = header.continues.is_some();
-                    walked.learner = Some(header.learner.clone());
-                }
-                Some(Event::Decision(taken)) => {
-                    if !taken.id.is_empty() && !seen.insert(hash(&taken.id)) {
-                        let what = format!("the id {:?} was that of an earlier decision", taken.id);
-                        return Err(log.error(&row, what));
-                    }
-                    let (id, reward) = (taken.id.clone(), taken.reward);
-                    let waiting =
-                        listener.decided(*taken, &row, log).map_err(|what| refuse(log, &row, &what))?;
-                    walked.decisions += 1;
-                    let (answered, reward) = if reward.is_some() {
-                        (Some(waiting), reward)
-                    } else {
-                        let forgotten = pending.insert(&id, waiting);
-                        let forgotten = forgotten.map_err(|error| refuse(log, &row, &error))?;
-                        walked.missing += u64::from(forgotten.is_some());
-                        (forgotten.map(|(_, waiting)| waiting), None)
-                    };
-                    if let Some(waiting) = answered {
-                        listener.answered(waiting, reward).map_err(|what| refuse(log, &row, &what))?;
-                    }
-                }
-                Some(Event::Feedback { id, .. }) if continues && !seen.contains(&hash(&id)) => {}
-                Some(Event::Feedback { id, reward }) => {
-                    let waiting = pending.take(&id).map_err(|error| refuse(log, &row, &error))?;
-                    walked.missing += u64::from(reward.is_none());
-                    listener.answered(waiting, reward).map_err(|what| refuse(log, &row, &what))?;
-                }
-            }
-            Ok(true)
-        });
+        let done = match log.next(&mut row) {
+            Ok(None) => break,
+            Ok(Some(event)) => walk.event(event, &row, log).map_err(|what| log.error(&row, what)),
+            Err(error) => Err(error),
+        };
         match done {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) if error.is_row_error() && options.bad_rows.allow(walked.bad + 1) => {
-                walked.bad += 1;
-                walked.first_bad.get_or_insert_with(|| error.to_string());
+            Ok(()) => {}
+            Err(error) if error.is_row_error() && options.bad_rows.allow(walk.walked.bad + 1) => {
+                walk.walked.bad += 1;
+                walk.walked.first_bad.get_or_insert_with(|| error.to_string());
             }
             Err(error) => return Err(error.into()),
         }
     }
+    let Walk { listener, pending, mut walked, .. } = walk;
     for (_, waiting) in pending.into_waiting() {
         walked.missing += 1;
         listener.answered(waiting, None).map_err(|what| log.error(&row, what))?;
@@ -189,13 +204,7 @@ pub(super) fn with_terms(
         _ => None,
     };
     let encoder = own_encoder(&facts);
-    let problem = match (&mut learns, &*policy) {
-        (Some(learns), _) => Problem { classes: 2, ..learns.saved().learner.problem().clone() },
-        (None, Policy::Model { model, .. }) => Problem { classes: 2, ..model.predictor.problem().clone() },
-        _ => {
-            Problem::new(2, encoder.features()).with_radius(encoder.radius()).with_sparse(encoder.is_sparse())
-        }
-    };
+    let problem = problem_of(learns.as_mut(), policy, &encoder);
     let model = make
         .map(|make| RewardModel::new(labels.len(), facts.rewards, !facts.whole, &|| make(problem.clone())))
         .transpose()?;
@@ -213,13 +222,7 @@ pub(super) fn with_terms(
         bench.room.0 = model.predictor.prediction();
     }
     let mut log = open()?;
-    let position = match policy {
-        Policy::Constant(label) if log.labels_are_positions() => Some(format!(
-            "label {label} is the action at this position of every row, counted from 0, whatever its id: where the order or the \
-             actions change, it is another one"
-        )),
-        _ => None,
-    };
+    let position = about_position(policy, &log);
     let mut run = Run { bench, policy, encoder, model };
     let Walked { decisions, missing, learner, bad, first_bad } = walk(&mut log, options, &mut run)?;
     let Run { bench, model, .. } = run;
@@ -251,6 +254,18 @@ pub(super) fn with_terms(
     Ok((whole, terms))
 }
 
+/// The problem of the learners that estimate rewards: that of the policy's learner or model, else that of the
+/// log's rows as `encoder` has them.
+fn problem_of(learns: Option<&mut Learns>, policy: &Policy, encoder: &Encoder) -> Problem {
+    match (learns, policy) {
+        (Some(learns), _) => Problem { classes: 2, ..learns.saved().learner.problem().clone() },
+        (None, Policy::Model { model, .. }) => Problem { classes: 2, ..model.predictor.problem().clone() },
+        _ => {
+            Problem::new(2, encoder.features()).with_radius(encoder.radius()).with_sparse(encoder.is_sparse())
+        }
+    }
+}
+
 /// The labels of the log, with those of a model.
 fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
     let mut labels = facts.labels.clone();
@@ -266,6 +281,17 @@ fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
         return Err(EvaluateError::NoLabel { label: label.clone(), known });
     }
     Ok(labels)
+}
+
+/// A warning about a constant label that is a position in the rows.
+fn about_position(policy: &Policy, log: &Logged) -> Option<String> {
+    match policy {
+        Policy::Constant(label) if log.labels_are_positions() => Some(format!(
+            "label {label} is the action at this position of every row, counted from 0, whatever its id: where the order or the \
+             actions change, it is another one"
+        )),
+        _ => None,
+    }
 }
 
 /// Warnings about decisions that were never answered, which are left out or count as a reward, and about
