@@ -47,6 +47,14 @@ pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
     })
 }
 
+/// A remark on a first row with a word, shown, where all others have numbers.
+fn about_word(word: String) -> String {
+    format!(
+        "the first line is taken for a row, and has the word {word} where all others have numbers: if it has the names of the columns, \
+         the option header = yes says so; if it is neither, leave it out, as in tail -n +2"
+    )
+}
+
 /// Determines the layout, with remarks on the first rows; or returns in a sentence why it cannot.
 pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, ReadErrorKind> {
     if is_drawn(peek) {
@@ -82,12 +90,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if rows.is_empty() && peek.all {
         return Err("has a header but no rows".into());
     }
-    if is_single_quoted(&rows) {
-        return Err(
-            "has its cells in single quotation marks, where CSV has double ones: tr \"'\" '\"' makes these"
-                .into(),
-        );
-    }
+    check_quotes(&rows)?;
 
     let unknown = !header && asked(options).iter().any(|column| find_column(&named.names, column).is_err());
     let numbered = |what: Fault| match unknown {
@@ -113,12 +116,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let mut inferred = table::infer(&named, &sample, options).map_err(numbered)?;
     inferred.notes.extend(rows_in_quotes(&rows, delimiter));
     inferred.notes.splice(0..0, note_above(above_names));
-    inferred.notes.extend(word.map(|word| {
-        format!(
-            "the first line is taken for a row, and has the word {word} where all others have numbers: if it has the names of the columns, \
-             the option header = yes says so; if it is neither, leave it out, as in tail -n +2"
-        )
-    }));
+    inferred.notes.extend(word.map(about_word));
     if second {
         let note = "the second line is not a row: it is between the names and the numbers";
         inferred.notes.insert(0, note.to_owned());
@@ -185,12 +183,16 @@ fn escaped(rows: &[ByteRecord]) -> Option<&[u8]> {
     wider?.first().copied()
 }
 
-/// Whether most cells have single quotation marks around them.
-fn is_single_quoted(rows: &[&ByteRecord]) -> bool {
+/// Refuses rows most of whose cells have single quotation marks around them.
+fn check_quotes(rows: &[&ByteRecord]) -> Result<(), ReadErrorKind> {
     let is_quoted = |cell: &[u8]| cell.len() > 1 && cell.starts_with(b"'") && cell.ends_with(b"'");
     let cells = || rows.iter().flat_map(|row| row.iter());
     let quoted = cells().filter(|cell| is_quoted(cell.trim_ascii())).count();
-    rows.len() > 1 && 2 * quoted > cells().count()
+    if rows.len() < 2 || 2 * quoted <= cells().count() {
+        return Ok(());
+    }
+    Err("has its cells in single quotation marks, where CSV has double ones: tr \"'\" '\"' makes these"
+        .into())
 }
 
 /// A remark on rows of several lines that have as many delimiters as if every line were a row of its own: a
