@@ -6,15 +6,15 @@ use noregret::algorithm::Forecast;
 use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms as _};
-use noregret_stream::DescribedRound;
-use noregret_stream::encode::Example;
 use noregret_stream::encode::examples::{ReadExamples, Step};
 use noregret_stream::encode::labels::Labels;
+use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
 use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
+use noregret_stream::{DescribedRound, Schema};
 use serde_json::Value;
 
 use crate::args::PredictArgs;
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::forecasts::{Columns, Output, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
 use crate::open::read_frozen;
-use crate::plan::PredictPlan;
+use crate::plan::{PredictPlan, Source};
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
@@ -32,14 +32,26 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(sentence) = archive.json::<Value>("run").ok().and_then(|run| of_order(&run)) {
         note(format_args!("noregret: {}: {sentence}", plan.model.display()));
     }
-    let forecast = frozen.predictor.about().forecast;
     let Frozen { predictor, encoder, schema } = frozen;
-    if forecast == Forecast::Value {
+    if predictor.about().forecast == Forecast::Value {
         check_columns(&plan, predictor.about().name)?;
     }
-    let abstention = plan.abstain_cost.map(|cost| abstention(&predictor, cost)).transpose()?;
     let explainer = plan.explain.map(|_| Explainer::new(&schema, &encoder));
-    let (blocks, table) = (schema.block().is_some(), schema.csv.is_some());
+    let mut lines = Lines::new(&plan, &predictor, explainer)?;
+    let table = schema.csv.is_some();
+    let (source, mut examples) = open(&plan, schema, encoder)?;
+    let failure = |error: std::io::Error| not_written(&plan, error);
+    let mut out = Output::open(plan.output.as_deref()).map_err(failure)?;
+    if let Some(header) = plan.columns.header().filter(|_| !lines.averaged) {
+        writeln!(out, "{header}").map_err(failure)?;
+    }
+    lines.write_all(&mut examples, source.name(), &mut out, failure)?;
+    finish(&plan, source.name(), table, lines, &examples, out)
+}
+
+/// The data, and its rows as a model with `schema` and `encoder` reads them.
+fn open(plan: &PredictPlan, schema: Schema, encoder: Encoder) -> Result<(Source, ReadExamples), Failure> {
+    let blocks = schema.block().is_some();
     let mut source = plan.source.with_schema(schema);
     // The names of labels on offer with features of their own, which are no classes of the model.
     source.options.describes |= blocks;
@@ -47,40 +59,33 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));
     }
-    let mut examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
-    let failure = |error: std::io::Error| match &plan.output {
+    let examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
+    Ok((source, examples))
+}
+
+/// The failure to write the lines.
+fn not_written(plan: &PredictPlan, error: std::io::Error) -> Failure {
+    match &plan.output {
         Some(path) => Failure::writing("--output", path, &error),
         None => Failure::output(error),
-    };
-    let mut out = Output::open(plan.output.as_deref()).map_err(failure)?;
-    let columns = plan.columns;
-    let averaged = plan.explain == Some(ExplainOf::Columns);
-    if let Some(header) = columns.header().filter(|_| !averaged) {
-        writeln!(out, "{header}").map_err(failure)?;
     }
-    let mut lines = Lines {
-        predictor: &predictor,
-        columns,
-        forecast,
-        greedy: plan.greedy,
-        rng: Rng::new(plan.seed, 1),
-        score: Score::new(forecast, 1),
-        rows: 0,
-        empty: 0,
-        abstention,
-        answered: 0,
-        explainer,
-        averaged,
-        prediction: predictor.prediction(),
-        room: Decision::default(),
-        examples: Vec::new(),
-        rounds: Vec::new(),
-        waiting: Vec::new(),
-    };
-    lines.write_all(&mut examples, source.name(), &mut out, failure)?;
-    let Lines { rows, score, abstention, answered, explainer, empty, .. } = lines;
+}
+
+/// Completes the output of the data called `name`, and says what is odd about its rows and how well they were
+/// predicted. `table`: whether they are those of a table. Fails if there are none, or if the model knows no
+/// feature of them.
+fn finish(
+    plan: &PredictPlan,
+    name: &str,
+    table: bool,
+    lines: Lines<'_>,
+    examples: &ReadExamples,
+    mut out: Output,
+) -> Result<(), Failure> {
+    let failure = |error: std::io::Error| not_written(plan, error);
+    let Lines { rows, score, forecast, abstention, answered, explainer, averaged, empty, .. } = lines;
     if rows == 0 {
-        let none = || format!("{}: has no rows to predict", source.name());
+        let none = || format!("{name}: has no rows to predict");
         let why = examples.first_bad_row().map_or_else(none, str::to_owned);
         out.flush().map_err(failure)?;
         return Err(Failure::data(why));
@@ -96,8 +101,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         out.flush().map_err(failure)?;
         let feature = examples.reader.columns().name(0);
         return Err(Failure::data(format!(
-            "{}: no row has a feature that the model knows, such as {feature:?}, so that all rows have the same forecast",
-            source.name()
+            "{name}: no row has a feature that the model knows, such as {feature:?}, so that all rows have the same forecast"
         )));
     }
     out.finish().map_err(failure)?;
@@ -108,10 +112,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
             "{bad} cannot be read, and the others have no feature of the model: {first}"
         )));
     }
-    let without = if strange { empty } else { 0 };
-    note_rows(&examples, without);
-    let answered = abstention.map(|_| answered);
-    note_results(rows, answered, &score);
+    note_rows(examples, if strange { empty } else { 0 });
+    note_results(rows, abstention.map(|_| answered), &score);
     Ok(())
 }
 
@@ -245,7 +247,35 @@ struct Lines<'a> {
     waiting: Vec<Waiting>,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    /// Before the first row.
+    fn new(
+        plan: &PredictPlan,
+        predictor: &'a Forecaster,
+        explainer: Option<Explainer>,
+    ) -> Result<Self, Failure> {
+        let forecast = predictor.about().forecast;
+        Ok(Self {
+            predictor,
+            columns: plan.columns,
+            forecast,
+            greedy: plan.greedy,
+            rng: Rng::new(plan.seed, 1),
+            score: Score::new(forecast, 1),
+            rows: 0,
+            empty: 0,
+            abstention: plan.abstain_cost.map(|cost| abstention(predictor, cost)).transpose()?,
+            answered: 0,
+            explainer,
+            averaged: plan.explain == Some(ExplainOf::Columns),
+            prediction: predictor.prediction(),
+            room: Decision::default(),
+            examples: Vec::new(),
+            rounds: Vec::new(),
+            waiting: Vec::new(),
+        })
+    }
+
     /// Predicts all rows of the source called `name` and writes their lines; `failure` is that of writing.
     fn write_all(
         &mut self,
