@@ -35,7 +35,7 @@ def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
     run = bandit.run(frame, y)
     assert run.rates["errors"] == summary["errors"] and run.rates["expected_error_rate"] == summary["expected_error_rate"]
     assert bandit.labels == ["long", "short"] and run.labels == ["long", "short"]
-    assert bandit.roles["device"] == "categorical" and set(np.unique(run.predictions)) <= {"long", "short"}
+    assert bandit.roles["device"] == "categorical" and run.rates["errors"] == (run.predictions != y).sum()
     theirs = Bandit.load(tmp_path / "model")
     np.testing.assert_array_equal(theirs.scores(frame), bandit.scores(frame))
     lines = program("predict", tmp_path / "model", tmp_path / "rows.csv", "--probabilities")
@@ -48,16 +48,6 @@ def test_a_bandit_of_a_table_is_the_command_lines(name, tmp_path):
     decision = bandit.decide({"device": "phone", "hour": 3, "age": None})
     assert decision.label in ("long", "short")
     bandit.feedback(decision.id, decision.label == "short")
-
-
-def test_a_bandit_of_an_array_is_the_command_lines(tmp_path):
-    x, at = stream(200, 3, 3)
-    x, y = 30 * x + 5, np.array(["a", "b", "c"])[at]
-    pandas.DataFrame(x, columns=["p", "q", "r"]).assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
-    words = ["--label", "y", "--json", "--feedback", "bandit"]
-    summary = program("run", tmp_path / "rows.csv", *words)[-1]
-    run = Bandit().run(x, y)
-    assert run.rates["expected_error_rate"] == summary["expected_error_rate"]
 
 
 def test_features_by_name_get_columns_as_they_come(tmp_path):
@@ -180,20 +170,6 @@ def test_a_feature_that_a_row_does_not_have_is_0():
     one_by_one = np.array([bandit.predict_proba(row) for row in rows])
     np.testing.assert_array_equal(bandit.predict_proba(rows), one_by_one)
     np.testing.assert_array_equal(one_by_one[0], bandit.predict_proba({"a": 0.0, "b": 1}))
-
-
-def test_labels_come_out_as_they_went_in_and_missing_ones_teach_nothing():
-    x, at = stream(200, 2, 2)
-    for labels in (["no", "yes"], [10, 20], [False, True], [0.5, 1.5]):
-        y = [labels[label] for label in at]
-        bandit, gaps = Bandit("soba", exploration=0.1), Bandit("soba", exploration=0.1)
-        run = bandit.run(x, y)
-        assert run.labels == labels and bandit.predict(x[0]) in labels and type(bandit.predict(x[0])) is type(labels[0])
-        assert type(bandit.decide(x[0]).label) is type(labels[0])
-        assert (run.predictions == np.array(y)).mean() == 1 - run.rates["error_rate"]
-        run = gaps.run(x, [None if i % 4 == 0 else label for i, label in enumerate(y)])
-        assert run.rates["rounds"] == 150 and gaps.rounds == 150 and (run.truth[::4] == -1).all()
-    assert Bandit("soba", exploration=0.1).run(x.tolist(), np.array(labels)[at].reshape(-1, 1)).rates["rounds"] == 200
 
 
 def test_a_warm_start_of_a_table():
