@@ -1,6 +1,6 @@
 //! The Python class of bandit learners: decisions, and feedback in any order.
 
-mod logged;
+pub(crate) mod logged;
 mod state;
 pub(crate) mod text;
 
@@ -235,7 +235,12 @@ impl Bandit {
 
     /// Learns the reward in [0, 1] of decision `id`.
     fn feedback(&self, py: Python<'_>, id: &str, reward: f64) -> PyResult<()> {
-        self.hear(py, id, Verdict::of_log(Some(reward)).map_err(Failure::from)?)
+        let verdict = Verdict::of_log(Some(reward)).map_err(|what| {
+            Failure::Value(format!(
+                "{what}; others are given as cost=, in the range costs=(least, most) of the bandit"
+            ))
+        })?;
+        self.hear(py, id, verdict)
     }
 
     /// Learns the cost of decision `id`, in the bandit's range.

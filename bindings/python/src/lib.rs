@@ -66,6 +66,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bandit::text::rows_of, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::add_labels, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::learn_round, module)?)?;
+    module.add_function(wrap_pyfunction!(bandit::logged::check_rewards, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::explain_round, module)?)?;
     module.add_function(wrap_pyfunction!(label::check_types, module)?)?;
     module.add_function(wrap_pyfunction!(label::check_classes, module)?)?;

@@ -187,9 +187,12 @@ def test_feedback_is_what_it_says():
     for neither in ({}, {"correct": True, "reward": 1.0}):
         with pytest.raises(TypeError, match="either correct"):
             bandit.feedback(decision.id, **neither)
-    for outside in (-0.1, 1.5, float("nan")):
-        with pytest.raises(ValueError, match=r"a number in \[0, 1\] was needed"):
+    for outside in (-0.1, 1.5, float("nan"), 10**400, -(10**5000)):
+        said = r"a number in \[0, 1\] was needed; others are given as cost=, in the range costs=\(least, most\) of the bandit"
+        with pytest.raises(ValueError, match=said):
             bandit.feedback(decision.id, reward=outside)
+    with pytest.raises(ValueError, match="the cost is inf; a number from 0 to 1 was needed"):
+        bandit.feedback(decision.id, cost=10**400)
     assert bandit.waiting == [decision.id]
     bandit.feedback(decision.id, reward=0.7)
     assert bandit.rounds == 1 and bandit.waiting == []
@@ -212,6 +215,7 @@ def test_labels_are_returned_as_they_were_given(tmp_path):
         ("ab", "labels is 'ab'; a list of labels was needed"),
         ({"a", "b"}, "a list of labels was needed, whose order is that of the classes"),
         (["a", None], "labels has None; a text or a number was needed"),
+        ({"a": {"size": 1}, "b": {"size": 2}}, "a list of labels was needed, as list(labels): features of labels are given in each round"),
     ]:
         with pytest.raises(TypeError, match=re.escape(sentence)):
             Bandit("squarecb", features=1, labels=labels)

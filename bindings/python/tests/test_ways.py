@@ -234,10 +234,13 @@ def test_the_refusal_of_a_label_lists_the_labels():
 
 @pytest.mark.parametrize(("rewards", "probabilities", "what"), [([1, 5], [0.5, 0.5], r"rewards\[1\] = 5"), ([1, 1], [0.5, 0], r"probabilities\[1\] = 0")])
 def test_nothing_is_learnt_of_rounds_that_are_refused(rewards, probabilities, what):
-    bandit = Bandit("offers")
-    with pytest.raises(ValueError, match=what):
-        bandit.learn([{"x": 1}, {"x": 2}], ["a", "b"], rewards, probabilities, [["a", "b"]] * 2)
-    assert bandit.rounds == 0
+    # Labels with features of their own had other sentences.
+    whole = {"rewards": "from 0 to 1, or between the worst and the best", "probabilities": "at least 1e-100 and at most 1"}[what.split("\\")[0]]
+    for bandit in (Bandit("offers"), Bandit("squarecb", features=1, labels=["a", "b"])):
+        x = [{"x": 1}, {"x": 2}] if bandit.name == "offers" else [[1.0], [2.0]]
+        with pytest.raises(ValueError, match=f"{what}: must be {whole}"):
+            bandit.learn(x, ["a", "b"], rewards, probabilities, [["a", "b"]] * 2)
+        assert bandit.rounds == 0
 
 
 def test_ids_of_a_column_with_a_missing_one_are_reals():

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats
-from ._decisions import Decision, DecisionLog, shares
+from ._decisions import Decision, DecisionLog, real, shares
 from ._explain import Explanation
 from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
 from ._offers import named
@@ -283,14 +283,14 @@ class Bandit(Rounds):
         if cost is not None:
             if not _is_number(cost):
                 raise TypeError(f"cost = {cost!r}: must be a number from {self.costs[0]:g} to {self.costs[1]:g}")
-            return self._core.feedback_cost(str(id), float(cost))
+            return self._core.feedback_cost(str(id), real(cost))
         if reward is None:
             if not isinstance(correct, (bool, np.bool_)):
                 raise TypeError(f"correct = {correct!r}: must be True or False; for a number from 0 to 1 there is reward=")
             reward = float(correct)
         elif not _is_number(reward):
             raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1; for True and False there is correct=")
-        self._core.feedback(str(id), float(reward))
+        self._core.feedback(str(id), real(reward))
 
     def forget(self, id: int | str) -> None:
         """Discards decision `id`, which will get no feedback. Raises the exceptions of `feedback`."""
@@ -523,7 +523,7 @@ class Bandit(Rounds):
             self._learn_offers(x, labels, rewards, probabilities, offered)
             return
         if self._held is None:
-            every = None if offered is None else named({label: None for on_offer in offered for label in _offers.names(on_offer)})
+            every = None if offered is None else named(list({label: None for on_offer in offered for label in _offers.names(on_offer)}))
             self._given = self._given or every or {}
             _tables.tell(self._begin(x, labels, None if every is None else sorted(every)), 2)
         names = None if offered is None else [self._on_offer_in(at, on_offer) for at, on_offer in enumerate(offered)]
@@ -548,16 +548,13 @@ class Bandit(Rounds):
         for what, found in lengths.items():
             if found != len(contexts):
                 raise ValueError(f"there are {found} {what} for {len(contexts)} rounds")
+        # Nothing is learnt of rounds of which one is refused.
+        _core.check_rewards(self._core, rewards, probabilities)
         rounds = []
         for at, (label, on_offer) in enumerate(zip(played, offered, strict=True)):
             given, described = _offers.on_offer(on_offer)
             if label not in given:
                 raise ValueError(f"the label {label!r} was played in round {at} although it was not on offer")
-            # Nothing is learnt of rounds of which one is refused.
-            if not 0 <= rewards[at] <= 1:
-                raise ValueError(f"rewards[{at}] = {rewards[at]:g}: must be from 0 to 1, or between the worst and the best of between = (worst, best)")
-            if not 1e-100 <= probabilities[at] <= 1:
-                raise ValueError(f"probabilities[{at}] = {probabilities[at]:g}: must be at least 1e-100 and at most 1")
             rounds.append(((_offers.described(contexts[at], "x"), described), given.index(label)))
         for (round, place), reward, probability in zip(rounds, rewards, probabilities, strict=True):
             _core.learn_round(self._core, round, place, float(reward), float(probability))

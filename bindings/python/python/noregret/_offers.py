@@ -62,6 +62,10 @@ def named(labels: Iterable[Any]) -> dict[str, Any]:
     """Labels by their text."""
     if isinstance(labels, (str, set, frozenset)):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, whose order is that of the classes")
+    if isinstance(labels, Mapping):
+        raise TypeError(
+            f"labels is {labels!r}; a list of labels was needed, as list(labels): features of labels are given in each round in which they are on offer"
+        )
     found: dict[str, Any] = {}
     equal: dict[tuple[bool, Any], Any] = {}
     for label in names(labels):

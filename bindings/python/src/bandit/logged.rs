@@ -1,17 +1,64 @@
 //! Rounds in arrays in which another policy has played, for a warm start.
 
+use noregret::algorithm::BanditModel;
 use noregret::prediction::{Decision, Reward};
 use noregret::registry;
 use noregret_stream::Row;
 use noregret_stream::encode::Example;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
 
+use super::Bandit;
 use super::state::Inner;
 use crate::arrays::{Rows, encode};
 use crate::error::{Done, Failure};
 use crate::signals::Signals;
 
 /// The least probability: the square of its inverse, an importance weight, is finite.
-pub(super) const LEAST_PROBABILITY: f64 = 1e-100;
+const LEAST_PROBABILITY: f64 = 1e-100;
+
+/// Refuses rewards of labels that another policy has played, and the probabilities with which it has, that
+/// `learner` cannot learn from.
+pub(super) fn check_others(learner: &dyn BanditModel, rewards: &[f64], probabilities: &[f64]) -> Done<()> {
+    let name = learner.about().name;
+    let wrong = |what: String| Err(Failure::Value(what));
+    if !learner.learns_of_others() {
+        return wrong(format!(
+            "{name} explores by a coin toss and cannot learn from labels that another policy has played"
+        ));
+    }
+    for (at, reward) in rewards.iter().enumerate() {
+        let known = Reward::new(*reward).filter(|known| known.is_verdict() || learner.takes_rewards());
+        if known.is_none() {
+            let need = if learner.takes_rewards() {
+                "from 0 to 1, or between the worst and the best of between = (worst, best),"
+            } else {
+                "0 or 1"
+            };
+            return wrong(format!("rewards[{at}] = {reward}: must be {need} for {name}"));
+        }
+    }
+    for (at, p) in probabilities.iter().enumerate() {
+        if !(*p >= LEAST_PROBABILITY && *p <= 1.0) {
+            return wrong(format!(
+                "probabilities[{at}] = {p}: must be at least {LEAST_PROBABILITY:e} and at most 1"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses rewards and probabilities of rounds in which another policy has played, as `Bandit.learn` does.
+#[pyfunction]
+pub(crate) fn check_rewards(
+    py: Python<'_>,
+    bandit: &Bandit,
+    rewards: PyReadonlyArray1<'_, f64>,
+    probabilities: PyReadonlyArray1<'_, f64>,
+) -> PyResult<()> {
+    let (rewards, probabilities) = (rewards.as_slice()?, probabilities.as_slice()?);
+    Ok(bandit.inner.read(py, |inner| check_others(inner.learner.as_ref(), rewards, probabilities))??)
+}
 
 /// Borrowed rounds.
 pub(super) struct LoggedRounds<'a> {
@@ -29,13 +76,7 @@ impl LoggedRounds<'_> {
     /// Checks all rounds for `inner`, and returns the numbers of the labels on offer.
     pub(super) fn check(&self, inner: &Inner) -> Done<Vec<Vec<u32>>> {
         let Inner { learner, encoder, .. } = inner;
-        let name = learner.about().name;
         let wrong = |what: String| Err(Failure::Value(what));
-        if !learner.learns_of_others() {
-            return wrong(format!(
-                "{name} explores by a coin toss and cannot learn from labels that another policy has played"
-            ));
-        }
         self.rows.check_with_holes(encoder.columns())?;
         let rounds = self.rows.len();
         let lengths = [
@@ -55,24 +96,7 @@ impl LoggedRounds<'_> {
                 ));
             }
         }
-        for (at, reward) in self.rewards.iter().enumerate() {
-            let known = Reward::new(*reward).filter(|known| known.is_verdict() || learner.takes_rewards());
-            if known.is_none() {
-                let need = if learner.takes_rewards() {
-                    "from 0 to 1, or between the worst and the best of between = (worst, best),"
-                } else {
-                    "0 or 1"
-                };
-                return wrong(format!("rewards[{at}] = {reward}: must be {need} for {name}"));
-            }
-        }
-        for (at, p) in self.probabilities.iter().enumerate() {
-            if !(*p >= LEAST_PROBABILITY && *p <= 1.0) {
-                return wrong(format!(
-                    "probabilities[{at}] = {p}: must be at least {LEAST_PROBABILITY:e} and at most 1"
-                ));
-            }
-        }
+        check_others(learner.as_ref(), self.rewards, self.probabilities)?;
         let offered = self.offered.unwrap_or_default().iter().enumerate();
         offered.map(|(at, names)| self.on_offer(inner, at, names)).collect()
     }

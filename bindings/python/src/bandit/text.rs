@@ -14,7 +14,7 @@ use noregret_stream::{Columns, Names};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::logged::LEAST_PROBABILITY;
+use super::logged::check_others;
 use super::state::Inner;
 use super::{Bandit, Seen, look};
 use crate::arrays::{ArrayReader, PyRows, PyTargets};
@@ -153,37 +153,16 @@ pub(crate) fn learn_round(
     let round = round.borrow()?;
     Ok(bandit.inner.write(py, |inner| -> Done<()> {
         let Inner { learner, encoder, schema, row, example, .. } = inner;
-        let reward = checked(learner.as_ref(), reward, probability)?;
+        check_others(learner.as_ref(), &[reward], &[probability])?;
         round.fill(learner.as_ref(), encoder, schema, row)?;
         encoder.encode(row, example)?;
         let mut decision = Decision::default();
         look(learner.as_ref(), example.features(), example.offered(), &mut decision)?;
         (decision.label, decision.probability) = (played, probability);
         inner.fresh = None;
-        learner.learn(example.features(), &decision, reward);
+        learner.learn(example.features(), &decision, Reward::new(reward).expect("it is checked before"));
         Ok(())
     })??)
-}
-
-/// The reward of a label that another policy has played with `probability`.
-fn checked(learner: &dyn BanditModel, reward: f64, probability: f64) -> Done<Reward> {
-    let name = learner.about().name;
-    let wrong = |what: String| Err(Failure::Value(what));
-    if !learner.learns_of_others() {
-        return wrong(format!(
-            "{name} explores by a coin toss and cannot learn from labels that another policy has played"
-        ));
-    }
-    if !(LEAST_PROBABILITY..=1.0).contains(&probability) {
-        return wrong(format!("probability = {probability}: must be in (0, 1]"));
-    }
-    match Reward::new(reward).filter(|known| known.is_verdict() || learner.takes_rewards()) {
-        Some(reward) => Ok(reward),
-        None => {
-            let need = if learner.takes_rewards() { "from 0 to 1" } else { "0 or 1" };
-            wrong(format!("reward = {reward}: must be {need} for {name}"))
-        }
-    }
 }
 
 impl Inner {
