@@ -188,15 +188,15 @@ pub(crate) fn run_all(
         let first = left_out.swap_remove(0);
         return Err(Failure::data(format!("{}: {}", first.candidate.label(), first.why)));
     }
-    if runs.iter().any(|run| run.score.rounds() == 0) {
-        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
-        return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
-    }
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
     }
     for odd in feed.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
+    }
+    if runs.iter().any(|run| run.score.rounds() == 0) {
+        interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
+        return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
     }
     Ok(Comparison { candidates, left_out, runs, feed, threads, seconds })
 }

@@ -192,6 +192,13 @@ fn labels_that_teach_nothing() {
     assert_eq!((&summary["classes"], &summary["rounds"]), (&10_001.into(), &20_002.into()));
     let pipe = "run - --quiet --format libsvm --set classes=2 --set features=1";
     Folder::new().run_with(pipe, "1:1\n").failed(2, "standard input: no labelled row was learnt from");
+    // The reason is said, as for a file.
+    let piped = Folder::new().run_with("run - --format vw --set features=2", "3|a b\n1|a c\n");
+    let said = "a word at the bar, such as \"3\", is the name of a row and not its label";
+    assert!(piped.code == 2 && piped.stderr.contains(said), "{}", piped.stderr);
+    let same = "1 1:1\n".repeat(20);
+    let ran = Folder::new().run_with("run - --format libsvm --set features=1", same).succeeded();
+    assert!(ran.stderr.contains("ALL 20 ROUNDS HAVE THE SAME LABEL"), "{}", ran.stderr);
 }
 
 #[test]

@@ -53,20 +53,29 @@ struct Vw {
     /// Number of features whose value is a word for a missing one, and the first of them.
     absent: u64,
     first_absent: Option<String>,
+    /// Whether all lines of a pipe so far, for a new model, had a word at the bar alone, and the first.
+    only_tags: bool,
+    first_tag: Option<String>,
 }
 
-/// A remark on lines that all begin with a word at the bar, if there are any.
-fn note_tags(peek: &Peek<'_>) -> Option<String> {
-    let tag = |line: &[u8]| {
-        let head = std::str::from_utf8(line).ok()?.split_once('|')?.0;
-        (!head.is_empty() && !head.contains([' ', '\t', '\'', ':'])).then(|| head.to_owned())
-    };
-    let tags: Option<Vec<String>> = peek.lines().filter(|line| !line.is_empty()).map(tag).collect();
-    let first = tags?.into_iter().next()?;
-    Some(format!(
+/// The word before the bar that names a row, if it stands alone and at the bar.
+fn lone_tag(head: &str) -> Option<&str> {
+    (!head.is_empty() && !head.contains([' ', '\t', '\'', ':'])).then_some(head)
+}
+
+/// A remark on lines that all begin with a word at the bar, of which this is the first.
+fn tags_note(first: &str) -> String {
+    format!(
         "a word at the bar, such as {}, is the name of a row and not its label; a label has a blank behind it: {first} |",
-        shown(&first)
-    ))
+        shown(first)
+    )
+}
+
+/// The same for the first lines of a file, if they are such.
+fn note_tags(peek: &Peek<'_>) -> Option<String> {
+    let tag = |line| lone_tag(std::str::from_utf8(line).ok()?.split_once('|')?.0);
+    let tags: Option<Vec<&str>> = peek.lines().filter(|line| !line.is_empty()).map(tag).collect();
+    tags?.first().map(|first| tags_note(first))
 }
 
 /// A remark on words that end in numbers with decimals, if most features are such: a number stands behind a
@@ -150,7 +159,8 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(source.name(), 0, kind))?;
     let fresh = source.size().is_some() && options.schema.is_none();
-    let mut vw = Vw { missing: options.missing(), ..Vw::default() };
+    let only_tags = source.size().is_none() && options.schema.is_none();
+    let mut vw = Vw { missing: options.missing(), only_tags, ..Vw::default() };
     let hashed = matches!(columns, Columns::Hashed { .. });
     let mut columns = options.map(columns);
     if fresh {
@@ -181,6 +191,9 @@ impl LineParser for Vw {
             };
         };
         parse_head(head, row)?;
+        if self.only_tags {
+            self.see_tag(head);
+        }
         self.features(rest, |name, value| {
             if value.is_nan() {
                 columns.columns().miss(name, row);
@@ -207,7 +220,8 @@ impl LineParser for Vw {
     }
 
     fn odd_cells(&self) -> Vec<Remark> {
-        self.missing_note().into_iter().collect()
+        let tags = self.first_tag.as_deref().map(|first| Remark::Other(tags_note(first)));
+        self.missing_note().into_iter().chain(tags).collect()
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
@@ -285,6 +299,15 @@ fn parse_cost(word: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
 }
 
 impl Vw {
+    /// Sees what is before the bar of a line, where all before were words at the bar alone.
+    fn see_tag(&mut self, head: &str) {
+        match lone_tag(head) {
+            Some(tag) if self.first_tag.is_none() => self.first_tag = Some(tag.to_owned()),
+            Some(_) => {}
+            None => (self.only_tags, self.first_tag) = (false, None),
+        }
+    }
+
     /// A sentence about the features whose value is a word for a missing one, if there were any.
     fn missing_note(&self) -> Option<Remark> {
         let (first, count) = (shown(self.first_absent.as_ref()?), self.absent);
@@ -421,6 +444,7 @@ fn bad(message: impl Into<String>) -> ReadErrorKind {
 mod tests {
     use super::*;
     use crate::read::open::from_read;
+    use crate::read::reader::sentences;
     use crate::testing::{by_tag, read_all};
 
     fn read(text: &str) -> Vec<String> {
@@ -453,6 +477,19 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(read(text), [expected], "{text:?}");
+        }
+    }
+
+    /// A pipe is not looked at before its first row: what it was is said in the end.
+    #[test]
+    fn words_at_the_bar_are_no_labels() {
+        for (text, said) in [("3|a b\n\n1|a c\n", true), ("3|a b\n1 |a c\n", false), ("|a b\n", false)] {
+            let input = Box::new(std::io::Cursor::new(text.to_owned()));
+            let options = ReadOptions { format: Some(Format::Vw), ..ReadOptions::default() };
+            let mut reader = from_read(input, "a.vw", &options).unwrap();
+            read_all(&mut *reader, by_tag);
+            let note = "a word at the bar, such as \"3\", is the name of a row and not its label; a label has a blank behind it: 3 |";
+            assert_eq!(sentences(&*reader) == [note], said, "{text}");
         }
     }
 

@@ -14,6 +14,9 @@ use crate::run::{Outcome, Sink};
 /// Least number of rounds for a warning.
 const ENOUGH: u64 = 100;
 
+/// Least number of rounds for a warning that they have one label.
+const FEW: u64 = 20;
+
 /// How many nats in all the frequencies so far have to be behind probabilities that say more: one
 /// who knows nothing gets as far with a probability of at most $e^{-5}$.
 const LEAD: f64 = 5.0;
@@ -132,6 +135,13 @@ impl Baselines {
     }
 
     fn warning(&self, report: &BaselineReport, error: Option<f64>, loss: Option<f64>) -> Option<String> {
+        // A pipe, and classes that are declared, may have one label alone.
+        if self.rounds >= FEW && self.counts.iter().filter(|count| **count > 0.0).count() == 1 {
+            return Some(format!(
+                "ALL {} ROUNDS HAVE THE SAME LABEL: an error rate says nothing where there is nothing to tell apart",
+                self.rounds
+            ));
+        }
         if self.rounds < ENOUGH {
             return None;
         }
@@ -210,6 +220,20 @@ mod tests {
         let loss = -p.iter().map(|p: &f64| p.ln()).sum::<f64>() / 6.0;
         assert!((report.class_frequencies_log_loss - loss).abs() < 1e-15);
         assert_eq!(report.warning, None, "too few rounds");
+    }
+
+    /// Whoever names the only label does not err.
+    #[test]
+    fn one_label_alone_gets_a_warning() {
+        let mut baselines = Baselines::new(2);
+        let mut warning = |label: usize| {
+            baselines.add(Target::class(label), 2);
+            baselines.report(Some(0.0), Some(0.1)).expect("rounds").warning
+        };
+        assert!((0..19).all(|_| warning(1).is_none()), "too few rounds");
+        let said = warning(1).expect("one label");
+        assert!(said.starts_with("ALL 20 ROUNDS HAVE THE SAME LABEL: an error rate says nothing"), "{said}");
+        assert_eq!(warning(0), None);
     }
 
     #[test]

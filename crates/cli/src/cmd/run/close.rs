@@ -45,6 +45,7 @@ impl<'a> Session<'a> {
         let seconds = self.observers.progress.seconds();
         if learnt.score.rounds() == 0 {
             interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
+            self.say_what_was_odd();
             let data = plan.stream.source.name();
             let sought = self.examples.reader.schema().label.map_or_else(String::new, |label| {
                 format!(" (labels were sought under {label:?}; --label names another column)")
