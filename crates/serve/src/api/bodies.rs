@@ -402,7 +402,10 @@ impl FeedbackBody {
             (Some(correct), None, None) => f64::from(u8::from(correct)),
             (None, Some(reward), None) if (0.0..=1.0).contains(&reward) => reward,
             (None, Some(reward), None) => {
-                let what = format!("the reward is {reward}; a number from 0 to 1 was needed");
+                let what = format!(
+                    "the reward is {reward}; a number from 0 to 1 was needed; others are given as cost, in the range of the model's \
+                     parameter costs"
+                );
                 return Err(Refusal::invalid("reward", what));
             }
             (None, None, Some(_)) => 0.0,

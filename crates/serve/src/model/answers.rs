@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Reward;
 use noregret_stream::decisions::pending::{Verdict, learnt};
+use noregret_stream::encode::costs::Costs;
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
@@ -36,6 +37,7 @@ impl Engine {
             return Err(Refusal::invalid("reward", what));
         }
         let verdict = self.verdict(reward)?;
+        let costs = is_cost.then(|| self.encoder.costs().unwrap_or_default());
         let sum = self.spec.service.aggregation == Aggregation::Sum;
         let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
             return Err(Refusal::unknown(format!("no decision with the id {} is pending", shown(id))));
@@ -46,7 +48,7 @@ impl Engine {
             return Ok((Answer::Done, outcome));
         }
         match waits.heard {
-            Some(heard) if !sum && heard != reward => return Err(in_conflict(id, heard, is_cost)),
+            Some(heard) if !sum && heard != reward => return Err(in_conflict(id, heard, costs)),
             Some(heard) if sum => waits.heard = Some(heard + reward),
             _ => waits.heard = Some(reward),
         }
@@ -129,9 +131,17 @@ impl Engine {
     }
 }
 
-/// The refusal of other feedback than before, whose reward was `before`; `is_cost`: a cost was given.
-pub(super) fn in_conflict(id: &str, before: f64, is_cost: bool) -> Refusal {
-    let (field, of) = if is_cost { ("cost", " of another cost") } else { ("reward", "") };
-    let what = format!("the decision {} has feedback already: the reward {before}{of}", shown(id));
+/// The refusal of other feedback than before, whose reward was `before`; with the range of `costs` if a cost
+/// was given.
+pub(super) fn in_conflict(id: &str, before: f64, costs: Option<Costs>) -> Refusal {
+    let (field, before) = match costs {
+        Some(costs) => {
+            // Computed from its reward, its last digits are those of rounding.
+            let cost = costs.cost_of(before);
+            ("cost", format!("{cost:.11e}").parse().unwrap_or(cost))
+        }
+        None => ("reward", before),
+    };
+    let what = format!("the decision {} has feedback already: the {field} {before}", shown(id));
     Refusal::conflict(what).about(field)
 }

@@ -362,7 +362,8 @@ impl Writer {
                 Ok(Answer::Done)
             }
             (Some(Past::Answered(before)), Event::Feedback { cost, .. }) => {
-                Err(in_conflict(name, before, cost.is_some()))
+                let costs = cost.map(|_| self.engine.encoder.costs().unwrap_or_default());
+                Err(in_conflict(name, before, costs))
             }
             (Some(Past::Answered(_)), _) => Ok(Answer::Done),
             (Some(Past::Over), _) => Err(Refusal {

@@ -162,9 +162,13 @@ fn costs_are_rewards() {
     let other = service.post("/v1/models/costly/feedback", &json!({"id": id, "cost": 5})).ok(409);
     assert_eq!(other["field"], "cost", "{other}");
     assert!(
-        other["detail"].as_str().is_some_and(|what| what.contains("the reward 0.25 of another cost")),
+        other["detail"].as_str().is_some_and(|what| what.ends_with("has feedback already: the cost 7.5")),
         "{other}"
     );
+    let body = json!({"id": id, "reward": -1});
+    let outside = service.post("/v1/models/costly/feedback", &body).json();
+    let said = "the reward is -1; a number from 0 to 1 was needed; others are given as cost, in the range of the model's parameter costs";
+    assert_eq!((&outside["field"], &outside["detail"]), (&json!("reward"), &json!(said)));
     let log = service.get("/v1/models/costly/log").bytes;
     assert_eq!(
         serde_json::from_slice::<Value>(log.split(|byte| *byte == b'\n').next().expect("a header"))

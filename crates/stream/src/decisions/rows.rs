@@ -114,8 +114,7 @@ impl LoggedRows {
             let way_out = "; the option rewards states the range of the log's rewards, as in 0..15";
             self.log.error(format!("{what}{way_out}"))
         })?;
-        let [least, most] = costs.into();
-        Ok((most - reward.value() * (most - least)).clamp(least, most))
+        Ok(costs.cost_of(reward.value()))
     }
 }
 

@@ -98,6 +98,11 @@ impl Costs {
             )
         })
     }
+
+    /// The cost that has the reward `reward`, from 0 to 1.
+    pub fn cost_of(self, reward: f64) -> f64 {
+        (self.most - reward * (self.most - self.least)).clamp(self.least, self.most)
+    }
 }
 
 impl TryFrom<[f64; 2]> for Costs {
@@ -198,6 +203,7 @@ mod tests {
         let costs: Costs = "-1..3".parse().expect("a range");
         for (cost, reward) in [(-1.0, 1.0), (3.0, 0.0), (0.0, 0.75)] {
             assert_eq!(costs.reward(cost).map(Reward::value), Ok(reward));
+            assert_eq!(costs.cost_of(reward), cost);
         }
         assert_eq!(
             costs.reward(3.5).expect_err("outside").to_string(),
