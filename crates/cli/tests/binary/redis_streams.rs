@@ -7,7 +7,8 @@ use crate::util::Folder;
 fn a_program_without_the_feature_says_so() {
     Folder::new().run("run redis://127.0.0.1/0?stream=in").failed(
         2,
-        "redis://127.0.0.1/0?stream=in: is a Redis stream, which needs the cargo feature redis; this build does not have it",
+        "redis://127.0.0.1/0?stream=in: is a Redis stream, which needs the cargo feature redis; this build does not have it: the \
+         program of the archive has it, and cargo install --path crates/cli --features redis makes one",
     );
 }
 

@@ -193,8 +193,8 @@ pub(crate) fn input_error(compression: Option<&'static str>, error: io::Error) -
 #[cfg(feature = "parquet")]
 pub(crate) const PARQUET: &str = "a Parquet file, which is read from its end; it must be a file, not a pipe";
 #[cfg(not(feature = "parquet"))]
-pub(crate) const PARQUET: &str =
-    "a Parquet file, which needs the cargo feature parquet; this build does not have it";
+pub(crate) const PARQUET: &str = "a Parquet file, which needs the cargo feature parquet; this build does not have it: the program of the \
+     archive has it, and cargo install --path crates/cli --features parquet makes one";
 
 const GZIP: &str = "gzip";
 const ZSTD: &str = "zstd";
