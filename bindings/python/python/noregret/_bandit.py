@@ -31,7 +31,8 @@ class Bandit(Rounds):
     `noregret run --feedback bandit`. A first `decide` knows one row only: a list of numbers determines the number of
     columns, and features by name get columns as they come, up to 64, as in the service; the labels must be given then.
     A missing number (None, NaN) is 0, or, where columns are standardised, as those of at most 1,024 columns are, and the
-    numbers of its column so far are far from 0, their mean.
+    numbers of its column so far are far from 0, their mean. A feature that says where it is missing begins without `features`
+    alone; with them, a column of your own that is 1 there says it.
 
     Parameters
     ----------

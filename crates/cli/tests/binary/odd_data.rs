@@ -271,6 +271,31 @@ fn missing_numbers_of_wide_rows_are_0_which_is_said() {
     }
 }
 
+/// Where no feature can begin that says where numbers are missing, that is said.
+#[test]
+fn missing_numbers_that_no_feature_tells_are_said() {
+    let line = |t: usize| {
+        let value = if t >= 30 && t % 5 == 1 { "nan" } else { ["50", "51.5"][t % 2] };
+        format!("{} | a:{value} b:{}\n", 1 + t % 2, t % 7)
+    };
+    let text: String = (0..60).map(line).collect();
+    let folder = Folder::with("a.vw", &text);
+    folder.write("b.vw", text.lines().take(30).map(|line| format!("{line}\n")).collect::<String>());
+    folder.run("run b.vw --learner ogd --save model").succeeded();
+    for (arguments, name) in [
+        ("run a.vw --learner ogd", None),
+        ("run a.vw --learner ogd --set features=2", Some("\"a\"")),
+        ("run a.vw --learner ogd --hash-bits 8", Some("\"#")),
+        ("run a.vw --load model", Some("\"a\"")),
+        ("run - --format vw --learner ogd --set features=2", Some("\"a\"")),
+    ] {
+        let said = folder.run_with(arguments, &text).succeeded().stderr;
+        let sentence = name.map(|name| format!("noregret: numbers of the feature {name}"));
+        assert_eq!(said.contains(" in 6 rows, and count as its mean"), name.is_some(), "{arguments}: {said}");
+        assert!(sentence.is_none_or(|sentence| said.contains(&sentence)), "{arguments}: {said}");
+    }
+}
+
 /// Of numbers around 50 some are missing, in all rows or behind the first 1,000 only: as many labels are
 /// wrong as where the holes are filled, whatever the format.
 #[test]

@@ -1,5 +1,6 @@
 //! A source of examples: a reader and its encoder, with a policy for bad rows.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,9 +10,10 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, shown};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
+use crate::words::counted;
 
 /// Number of bad rows that are skipped before reading fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +104,8 @@ pub struct ReadExamples {
     frozen: bool,
     /// Rows with a missing number that counts as 0, because columns are not standardised.
     zeroed: u64,
+    /// Numbers of rows with a missing number for which the mean of its column stands, by columns.
+    means: BTreeMap<u32, u64>,
     unscored: u64,
     first_unscored: Option<String>,
     /// Number of rows read, bad ones included, and of examples made.
@@ -169,6 +173,7 @@ impl ReadExamples {
             last: String::new(),
             frozen: false,
             zeroed: 0,
+            means: BTreeMap::new(),
             unscored: 0,
             first_unscored: None,
             read: 0,
@@ -264,6 +269,10 @@ impl ReadExamples {
         let is_zero = self.encoder.scaler().scaling() == Scaling::MaxAbs && !self.row.missing().is_empty();
         self.zeroed += u64::from(is_zero);
         if !self.frozen {
+            let lacks = |column: &&u32| self.encoder.lacks(**column);
+            for column in self.row.missing().iter().filter(lacks) {
+                *self.means.entry(*column).or_default() += 1;
+            }
             return self.encoder.encode(&self.row, out);
         }
         if let Some(what) = self.encoder.encode_frozen(&self.row, out)? {
@@ -289,6 +298,25 @@ impl ReadExamples {
         Some(format!(
             "numbers are missing in {rows}, and count as 0: columns are divided by their largest magnitude (scale maxabs), as those of \
              more than 1,024 columns are by default; standardised (scale standard), they count as their column's mean where 0 is far from it"
+        ))
+    }
+
+    /// A remark on missing numbers of learnt rows that count as a mean far from 0, if there were any and no
+    /// feature says that they are missing.
+    pub fn untold(&self) -> Option<String> {
+        let columns = self.reader.columns();
+        let mut untold = self.means.iter().filter(|(column, _)| !columns.is_marked(**column));
+        let (first, rows) = untold.next()?;
+        let others = match untold.count() as u64 {
+            0 => String::new(),
+            count => format!(", likewise those of {}", counted(count, "other feature")),
+        };
+        Some(format!(
+            "numbers of the feature {} are missing in {}, and count as its mean, since 0 is far from it{others}; no feature says where \
+             they are missing, as one does that begins in a file of a new model, unless the features are hashed or their number is \
+             declared: a feature of your own that is 1 there says it",
+            shown(&*columns.name(*first)),
+            counted(*rows, "row")
         ))
     }
 

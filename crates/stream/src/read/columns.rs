@@ -14,6 +14,7 @@ use crate::read::error::{ReadErrorKind, shown};
 use crate::read::holes::Watch;
 use crate::read::remark::Remark;
 use crate::read::row::Row;
+use crate::read::table;
 
 /// What is behind the name of a feature in the name of the one that says where its number is missing, in
 /// formats whose lines name their features: as missing numbers are written there, `age:missing`. No feature
@@ -92,6 +93,13 @@ impl Columns {
         let Columns::Named(names) = self else { return None };
         let mark = format!("{name}{MISSING}");
         names.index_of(&mark).is_none().then_some(mark)
+    }
+
+    /// Whether a feature says where the number of a column is missing, of a table or of lines with names.
+    pub(crate) fn is_marked(&self, column: u32) -> bool {
+        let Columns::Named(names) = self else { return false };
+        let has = |mark| names.index_of(&format!("{}{mark}", self.name(column))).is_some();
+        has(MISSING) || has(table::MISSING)
     }
 
     /// The columns that say where the numbers of others are missing, by these others.

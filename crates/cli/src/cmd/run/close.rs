@@ -91,8 +91,8 @@ impl<'a> Session<'a> {
         for odd in self.examples.reader.odd_cells().into_iter().chain(self.examples.encoder.clipped_costs()) {
             note(format_args!("noregret: {odd}"));
         }
-        if let Some(zeros) = self.examples.zeros() {
-            note(format_args!("noregret: {zeros}"));
+        for missing in self.examples.zeros().into_iter().chain(self.examples.untold()) {
+            note(format_args!("noregret: {missing}"));
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use column::{Column, absent_note, absent_numbers, is_needed};
 pub(crate) use describe::describe_roles;
 #[cfg(feature = "parquet")]
 pub(crate) use duration::of_seconds;
-pub(crate) use features::{Features, features};
+pub(crate) use features::{Features, MISSING, features};
 pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
 pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
