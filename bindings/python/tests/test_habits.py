@@ -283,6 +283,20 @@ def test_columns_that_a_frame_lacks_are_said():
             each.predict(frame.to_dict("records"))
 
 
+def test_blanks_around_the_name_of_a_column_are_no_part_of_it():
+    # `a, b` as the first line of a file gives pandas the column " b": a categorical one was refused, and others were said to be missing.
+    frame = pandas.DataFrame({"a": [1.0, 2.0] * 20, " b": pandas.Categorical(["x", "y"] * 20), "c\n": [0.5, 1.5, 2.5, 3.5] * 10})
+    learner, y = Learner("folklore", categorical=["c\n"]), pandas.Series(["u", "v"] * 20, name=" y")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="x lacks")
+        learner.run(frame, y)
+        assert learner.roles == {"a": "numeric", "b": "categorical", "c": "categorical", "y": "label"}
+        assert (learner.scores(frame) == learner.scores(frame.rename(columns=str.strip))).all()
+    with pytest.warns(UserWarning, match="x lacks the column b, missing in every row"):
+        learner.predict(frame.drop(columns=" b"))
+    assert Learner("folklore").run(frame.assign(**{" y": y}), " y").rates["rounds"] == 40
+
+
 def test_scikit_learn_keeps_the_order_of_columns_without_texts():
     # scikit-learn looks at names that are texts only.
     face = pytest.importorskip("noregret.sklearn")

@@ -185,6 +185,8 @@ def test_keyed_labels_and_tables_are_those_of_a_learner(tmp_path):
         assert one.roles["hue"] == "categorical" and one.predict(frame[:2]).tolist() == ["up", "down"]
         with pytest.raises(ValueError, match="x has no column 'hue', which the first table had"):
             keyed.predict(["sensor 1"], frame[:1].drop(columns="hue"))
+        spaced = frame[:2].rename(columns={"hue": " hue", "a": "a "})  # blanks around a name are no part of it
+        assert keyed.predict(["sensor 1"] * 2, spaced) == ["up", "down"]
     with KeyedLearners(tmp_path / "table", "folklore", labels=["down", "up"], actors=1) as again:
         assert again.predict(["sensor 1"] * 2, frame[:2]) == ["up", "down"]
 

@@ -373,15 +373,16 @@ class Learner(Described):
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]
     ) -> tuple[Any, list[str], list[str]]:
-        if isinstance(y, str) and y in table.names:
-            name, targets = y, table.cells[table.names.index(y)]
+        if isinstance(y, str) and _tables.trimmed(y) in table.names:
+            name = _tables.trimmed(y)
+            targets = table.cells[table.names.index(name)]
         else:
             if isinstance(y, str) and rows != 1:
                 raise ValueError(f"y: there is no column {y!r}; the columns are {', '.join(map(repr, table.names[:10]))}")
             if getattr(y, "ndim", 1) > 1:
                 raise ValueError("y has probability vectors, and labels of a table have names: they are learnt with an array or a matrix")
             called = getattr(y, "name", None)
-            name = _tables.free(called if isinstance(called, str) and called else "label", table.names)
+            name = _tables.free(_tables.trimmed(called) or "label" if isinstance(called, str) else "label", table.names)
             targets = _targets.column([y] if isinstance(y, str) else y, name)
         if self._real:
             targets = _targets.amounts(targets)

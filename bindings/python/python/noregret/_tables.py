@@ -57,11 +57,12 @@ class Table(NamedTuple):
 
     def only(self, names: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""
+        names = list(map(trimmed, names))
         unknown = next((name for name in names if name not in self.names), None)
         if unknown is not None:
             raise ValueError(f"column {unknown!r}: the columns are {', '.join(self.names)}")
         cells = [self.cells[self.names.index(name)] for name in names]
-        return Table(list(names), cells, [name for name in self.categorical if name in names])
+        return Table(names, cells, [name for name in self.categorical if name in names])
 
     def part(self, low: int, high: int) -> Table:
         """The rows from `low` to before `high`."""
@@ -128,6 +129,16 @@ def column_names(x: Any) -> list[str] | None:
     if is_pandas(x) or is_polars(x):
         return list(map(name_of, x.columns))
     return list(x.column_names) if hasattr(x, "column_names") and hasattr(x, "__arrow_c_stream__") else None
+
+
+def called(names: Sequence[str]) -> list[str]:
+    """Names of columns as a model has them: blanks around a name are no part of it, and a column without a name has its number."""
+    return [trimmed(name) or str(at) for at, name in enumerate(names, 1)]
+
+
+def trimmed(name: str) -> str:
+    """A name without the blanks around it."""
+    return name.strip(" \t\n\f\r")
 
 
 def has_texts(x: Any) -> bool:
@@ -282,8 +293,7 @@ def check_index(x: Any, *, of: str = "x", **others: Any) -> None:
 
 def check_names(x: Any, roles: Mapping[str, str]) -> None:
     """Warns where a frame lacks some of the columns that were learnt."""
-    # A column without a name has its number.
-    names = None if is_series(x) else [name or str(at) for at, name in enumerate(column_names(x) or (), 1)] or None
+    names = None if is_series(x) else called(column_names(x) or ()) or None
     lacking = [] if names is None else [name for name, role in roles.items() if role not in ("label", "weight", "drop") and name not in names]
     # Columns of lists have their elements' names.
     lacking = [name for name in lacking if not any(name.startswith((f"{other}[", f"{other}.")) for other in names or ())]
@@ -340,7 +350,8 @@ def table(x: Any) -> Table:
 
 def reading(**given: Sequence[Any] | None) -> dict[str, list[str]]:
     """How a table is read: the columns of every role, and the words that count as missing or do not."""
-    return {name: words(name, given.get(name)) for name in (*ROLES, *MISSING)}
+    named = {role: list(map(trimmed, words(role, given.get(role)))) for role in ROLES}
+    return named | {name: words(name, given.get(name)) for name in MISSING}
 
 
 def without_tables(reading: Mapping[str, Sequence[str]]) -> None:
@@ -454,7 +465,8 @@ def _where(names: Iterable[str], flags: Iterable[bool]) -> list[str]:
     return [name for name, flag in zip(names, flags, strict=True) if flag]
 
 
-def _checked(names: list[str], columns: Sequence[Any], categorical: list[str]) -> Table:
+def _checked(given: list[str], columns: Sequence[Any], categorical: list[str]) -> Table:
+    names = called(given)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")
@@ -462,7 +474,7 @@ def _checked(names: list[str], columns: Sequence[Any], categorical: list[str]) -
     for name, column in zip(names, cells, strict=True):
         if len(column) != len(cells[0]):
             raise ValueError(f"column {name!r} has {len(column)} rows; the first column has {len(cells[0])}")
-    return Table(names, cells, categorical)
+    return Table(names, cells, _where(names, [name in categorical for name in given]))
 
 
 def _cells(values: Any, name: str) -> list[Any]:

@@ -354,7 +354,7 @@ def _halves(block: Block, reading: Reading) -> tuple[Any, Any]:
         table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
         _check_names(x, table, reading)
         return (table if columns is None else table.only(columns)), y
-    table = _tables.table(block)
+    table, label = _tables.table(block), _tables.trimmed(label)
     _check_names(block, table, reading)
     if label not in table.names:
         raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
