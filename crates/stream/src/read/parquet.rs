@@ -72,6 +72,9 @@ fn opened(file: File, name: &str) -> Result<ParquetRows, ReadError> {
     for (name, units) in said.map(arrow::durations).unwrap_or_default() {
         leaves.iter_mut().filter(|leaf| leaf.name == name).for_each(|leaf| leaf.take_spans(units));
     }
+    for (name, zone) in said.map(arrow::zones).unwrap_or_default() {
+        leaves.iter_mut().filter(|leaf| leaf.name == name).for_each(|leaf| leaf.zone = Some(zone.clone()));
+    }
     Ok(ParquetRows {
         name: name.to_owned(),
         file,
@@ -107,7 +110,7 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
     let names = &named.names;
     let columns = options.columns(Speech::Names).map_err(|kind| ReadError::new(name, 0, kind))?;
     let mut columns = options.map(columns);
-    let (layout, notes) = match table::saved_layout(options) {
+    let (layout, mut notes) = match table::saved_layout(options) {
         Some(saved) => {
             let first = |leaf: &Leaf, name: &String| leaf.is_vector().then(|| position_name(name, 0));
             let lists: Vec<String> =
@@ -142,6 +145,9 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         if leaf.skipped && (role.is_some_and(|role| role != CsvRole::Drop) || used) {
             return Err(failed(unread(leaf, &column.name)));
         }
+        if let (Some(CsvRole::Time), Some(zone)) = (role, &leaf.zone) {
+            notes.push(in_utc(&column.name, zone));
+        }
     }
     let mut table = Table { records: rows, cells, absent, layout, columns, missing: vec![], notes };
     table.note_differences(&[id, offered]);
@@ -154,6 +160,16 @@ fn unread(leaf: &Leaf, name: &str) -> Fault {
         _ => "a list of lists".to_owned(),
     };
     fault!("column {} is {what}, which noregret does not read: leave it out, or convert it", shown(name))
+}
+
+/// A remark on times whose clock is another one in the table that was written.
+fn in_utc(name: &str, zone: &str) -> String {
+    let (name, zone) = (shown(name), shown(zone));
+    format!(
+        "column {name} holds times of the zone {zone}, which Parquet keeps in UTC: their hours are those of UTC \
+         here, and those of the zone in CSV and in tables of Python; written without their zone \
+         (dt.tz_localize(None) in pandas) they are the same everywhere"
+    )
 }
 
 fn listed(name: &str) -> Fault {

@@ -1,5 +1,5 @@
 //! What Arrow says of a file's columns beside Parquet's own types: which are durations, a type that Parquet
-//! does not have.
+//! does not have, and in which zone the clock of a time stood, which Parquet does not keep.
 //!
 //! Programs that write by Arrow keep its schema in base64 under a key of the file: a message of its stream
 //! format, which is a FlatBuffer.
@@ -7,15 +7,34 @@
 /// The key of Arrow's schema.
 pub(super) const KEY: &str = "ARROW:schema";
 
-/// The number of a duration among Arrow's types.
+/// The number of a duration among Arrow's types, and that of a time.
 const DURATION: u8 = 18;
+const TIME: u8 = 10;
 
 /// Units of which a second has so many, by their numbers.
 const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
+/// Zones whose clock is the one that Parquet keeps; a time without a zone has none.
+const UTC: [&str; 5] = ["", "UTC", "Etc/UTC", "Z", "+00:00"];
+
 /// The columns of durations, each with its units in a second; none if the schema is no such message.
 pub(super) fn durations(schema: &str) -> Vec<(String, i64)> {
-    let found = || -> Option<Vec<(String, i64)>> {
+    columns(schema, DURATION, |kind| {
+        let unit = kind.field(0).map_or(Some(1), |at| number::<2>(kind.bytes, at))?;
+        UNITS.get(unit).copied()
+    })
+}
+
+/// The columns of times of a zone other than UTC, each with its zone; none if the schema is no such message.
+pub(super) fn zones(schema: &str) -> Vec<(String, String)> {
+    let mut found = columns(schema, TIME, |kind| Some(kind.text(1).unwrap_or_default()));
+    found.retain(|(_, zone)| !UTC.contains(&zone.as_str()));
+    found
+}
+
+/// The columns of one of Arrow's types, each with what `read` finds in the table of its type.
+fn columns<T>(schema: &str, kind: u8, read: impl Fn(&Table<'_>) -> Option<T>) -> Vec<(String, T)> {
+    let found = || -> Option<Vec<(String, T)>> {
         let bytes = from_base64(schema)?;
         // A mark of four bytes that newer versions have, and the length.
         let start = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
@@ -25,11 +44,8 @@ pub(super) fn durations(schema: &str) -> Vec<(String, i64)> {
         let mut found = vec![];
         for at in (0..count).map(|one| fields + 4 * one) {
             let field = Table { bytes, at: at + number::<4>(bytes, at)? };
-            if field.field(2).and_then(|at| bytes.get(at)) == Some(&DURATION) {
-                let unit = field.table(3)?.field(0).map_or(Some(1), |at| number::<2>(bytes, at))?;
-                let (name, length) = field.list(0)?;
-                let name = String::from_utf8(bytes.get(name..name + length)?.to_vec()).ok()?;
-                found.push((name, *UNITS.get(unit)?));
+            if field.field(2).and_then(|at| bytes.get(at)) == Some(&kind) {
+                found.push((field.text(0)?, read(&field.table(3)?)?));
             }
         }
         Some(found)
@@ -71,6 +87,12 @@ impl Table<'_> {
         let at = self.field(index)?;
         let at = at + number::<4>(self.bytes, at)?;
         Some((at + 4, number::<4>(self.bytes, at)?.min(self.bytes.len())))
+    }
+
+    /// The text to which a field points.
+    fn text(&self, index: usize) -> Option<String> {
+        let (at, length) = self.list(index)?;
+        String::from_utf8(self.bytes.get(at..at + length)?.to_vec()).ok()
     }
 }
 
@@ -144,6 +166,51 @@ mod tests {
         }
         for text in ["", "====", "not base64", "/////w", "AAAAAAAAAAAAAAAA", "//////////////////////8="] {
             assert!(durations(text).is_empty(), "{text}");
+        }
+    }
+
+    /// What pyarrow says of times: `at` in New York, `now` in UTC, `day` without a zone, `t` at +02:00.
+    const ZONES: &str = "/////3ABAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAjP///wQAAAAFAAAA+AAAALAAAAB8AAAAPAAAAAQAAAAs////AAABAhAAAAAc\
+                         AAAABAAAAAAAAAABAAAAYQAAAAgADAAIAAcACAAAAAAAAAFAAAAAYP///wAAAQoQAAAAHAAAAAQAAAAAAAAAAQAAAHQAAAAIAAgAAAAE\
+                         AAgAAAAEAAAABgAAACswMjowMAAAnP///wAAAQoQAAAAHAAAAAQAAAAAAAAAAwAAAGRheQAAAAYACAAGAAYAAAAAAAEAzP///wAAAQoQ\
+                         AAAAFAAAAAQAAAAAAAAAAwAAAG5vdwC8////AAADAAQAAAADAAAAVVRDABAAFAAIAAYABwAMAAAAEAAQAAAAAAABChAAAAAcAAAABAAA\
+                         AAAAAAACAAAAYXQAAAgADAAGAAgACAAAAAAAAgAEAAAAEAAAAEFtZXJpY2EvTmV3X1lvcmsAAAAAAAAAAA==";
+
+    /// A table in memory and its CSV have the clock of the zone, the file has that of UTC; nothing was said.
+    #[test]
+    fn a_clock_in_another_zone_is_said() {
+        let mut found = zones(ZONES);
+        found.sort();
+        let named = |name: &str, zone: &str| (name.to_owned(), zone.to_owned());
+        assert_eq!(found, [named("at", "America/New_York"), named("t", "+02:00")]);
+        for cut in 0..ZONES.len() {
+            zones(&ZONES[..cut]);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let schema = "message m { required int64 at (TIMESTAMP(MICROS,true)); required int64 y; }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut file =
+            SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
+        file.append_key_value_metadata(KeyValue::new(KEY.to_owned(), ZONES.to_owned()));
+        let mut group = file.next_row_group().unwrap();
+        let minutes: Vec<i64> = (0..60).map(|t| 1_795_343_467_000_000 + 60_000_000 * t).collect();
+        let labels: Vec<i64> = (0..60).map(|t| t % 2).collect();
+        for values in [minutes, labels] {
+            let mut to = group.next_column().unwrap().unwrap();
+            to.typed::<Int64Type>().write_batch(&values, None, None).unwrap();
+            to.close().unwrap();
+        }
+        group.close().unwrap();
+        file.close().unwrap();
+        let path = path.to_str().unwrap();
+        let reader = open(path, &ReadOptions::default()).unwrap();
+        let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+        let said = "column \"at\" holds times of the zone \"America/New_York\", which Parquet keeps in UTC: their \
+                    hours are those of UTC here, and those of the zone in CSV and in tables of Python; written \
+                    without their zone (dt.tz_localize(None) in pandas) they are the same everywhere";
+        for notes in [reader.notes(), open(path, &saved).unwrap().notes()] {
+            assert_eq!(notes.iter().filter(|note| *note == said).count(), 1, "{notes:?}");
         }
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Leaf {
     /// Whether a cell is a list.
     pub(super) list: bool,
     pub(super) kind: Kind,
+    /// The zone in which the clock of its times stood, if it is not UTC.
+    pub(super) zone: Option<String>,
     /// Whether the cells are not decoded.
     pub(super) skipped: bool,
     /// The definition level of a cell that is present.
@@ -122,6 +124,7 @@ impl Leaf {
             name: path(root, &descriptor.path().parts()[1..]),
             list,
             kind,
+            zone: None,
             skipped: matches!(kind, Kind::Unread(_)),
             present: descriptor.max_def_level(),
             reader: None,
