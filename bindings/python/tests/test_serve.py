@@ -242,7 +242,7 @@ def test_personalizer_1_0(service):
     with pytest.raises(HttpOperationError) as refused:
         client.events.reward(event_id="never", value=1.0)
     assert refused.value.response.status_code == 404
-    with pytest.raises(ErrorResponseException, match="0 labels are on offer"):
+    with pytest.raises(ErrorResponseException, match="0 labels are on offer; at least one was needed"):
         client.rank(rank_request=RankRequest(actions=[]))
 
 

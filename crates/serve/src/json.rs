@@ -41,7 +41,7 @@ pub(crate) fn parsed_round<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Valu
 fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
     // serde would accept lists of values for structs.
     if value.is_array() {
-        return Err(Refusal::invalid("body", "the body is a list; an object was needed"));
+        return Err(Refusal::invalid("body", format!("the body is a list; an object was needed{MANY}")));
     }
     if let Ok(parsed) = T::deserialize(value) {
         return Ok(parsed);
@@ -54,6 +54,15 @@ fn made<T: DeserializeOwned>(value: Value, bytes: &[u8]) -> Result<T, Refusal> {
         let what = sentence(&field, &what);
         Refusal::invalid(&field, what)
     })
+}
+
+/// The way out where several objects are sent as one body.
+const MANY: &str = "; predict, learn, decide, feedback and activate take many, a line each, with the header \
+                    content-type: application/x-ndjson";
+
+/// Whether several objects are in a body, a line each.
+fn has_lines(bytes: &[u8]) -> bool {
+    bytes.split(|byte| *byte == b'\n').filter(|line| line.trim_ascii_start().starts_with(b"{")).count() > 1
 }
 
 /// Number of characters of a body that are repeated in a refusal.
@@ -114,7 +123,10 @@ fn read(bytes: &[u8]) -> Result<Value, Refusal> {
         Ok(value) => {
             return match json.end() {
                 Ok(()) => Ok(value),
-                Err(_) => Err(Refusal::malformed("there is text after the JSON of the body")),
+                Err(_) => {
+                    let way_out = if has_lines(bytes) { MANY } else { "" };
+                    Err(Refusal::malformed(format!("there is text after the JSON of the body{way_out}")))
+                }
             };
         }
         Err(error) => error,
@@ -360,6 +372,7 @@ mod tests {
             (r#"{"count": 1, "is": "a"}"#.to_owned(), "is is \"a\"; true or false was needed".to_owned()),
             (r#"{"count": 1, "list": {}}"#.to_owned(), "list is an object; a list was needed".to_owned()),
             ("3".to_owned(), "body is 3; an object was needed".to_owned()),
+            (r#"[{"count": 1}]"#.to_owned(), format!("the body is a list; an object was needed{MANY}")),
             (
                 r#"{"counts": 1}"#.to_owned(),
                 "counts is no field of this request, which may have count, weight, name, is, list".to_owned(),
@@ -387,6 +400,7 @@ mod tests {
             (r#"{"y": [{"a": NaN, "a": 1}]}"#, 422, "y", twice("the name \"a\"") + " in one object"),
             (r#"{"x": {"v": [1, 1e999]}}"#, 422, "x.v.1", "x.v.1 cannot be read: number out of range".into()),
             (r#"{"a": 1} 2"#, 400, "", "there is text after the JSON of the body".into()),
+            ("{\"a\": 1}\n{\"a\": 2}\n", 400, "", format!("there is text after the JSON of the body{MANY}")),
             (" ", 400, "", "the body is empty; JSON was needed".into()),
             (r#"{"a": 1"#, 400, "", "the body ends before its JSON does, after 7 bytes".into()),
             (r#"{"a": }"#, 400, "", "the body cannot be read as JSON: expected value at column 7".into()),

@@ -41,10 +41,13 @@ impl Offering<'_> {
             }
         };
         let classes = self.learner.problem().classes;
-        if names.is_empty() || names.len() > classes {
+        if names.is_empty() {
+            return Err(Refusal::invalid("labels", "0 labels are on offer; at least one was needed"));
+        }
+        if names.len() > classes {
             let more =
                 if self.kind == RowKind::Columns { "" } else { ": params.classes makes a model for more" };
-            let what = format!("{} labels are on offer; from 1 to {classes} were needed{more}", names.len());
+            let what = format!("{} labels are on offer; at most {classes} were needed{more}", names.len());
             return Err(Refusal::invalid("labels", what));
         }
         let mut sorted: Vec<&str> = names.iter().map(|label| &*label.text).collect();
