@@ -133,7 +133,7 @@ def test_suspicious_logs_are_told():
         ({"rewards": [1, np.nan]}, ValueError, "round 1: the reward is NaN"),
         ({"rewards": [1]}, ValueError, "rewards: 1 numbers for 2 rounds and 2 labels; 2 were needed"),
         ({"probabilities": [0.5, 0.0]}, ValueError, r"round 1: the label was played with probability 0: must be in \(0, 1\]"),
-        ({"policy": [0.5, 0.5]}, ValueError, "policy has 1 axes; 2 needed"),
+        ({"policy": [0, 1]}, ValueError, r"policy has 1 axis; the shape \(rounds, labels\) was needed: .* np.eye\(K\)\[policy\] for K labels"),
         ({"policy": [[0.5, 0.5], [0.5, 0.6]]}, ValueError, 'round 1: the probabilities of "policy" sum to 1.1, not to 1'),
         ({"clip": -1.0}, ValueError, "clip = -1: must be a finite number > 0"),
         ({"confidence": 1.0}, ValueError, "confidence = 1: must be between 0 and 1"),

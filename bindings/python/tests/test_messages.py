@@ -294,6 +294,19 @@ def test_a_run_says_which_labels_counted_as_missing():
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("x", [FRAME, FRAME[["a"]].to_numpy()])
+def test_labels_of_which_one_counts_as_missing_are_named_in_the_refusal(x):
+    # 'every label is "yes"' was all that was said of a label "None" or "NA", as for Namibia.
+    y = ["NA", "None", "yes", "yes"] * (ROWS // 4)
+    said = r"every label is .yes.; at least 2 classes were needed .*: labels that count as missing are classes with not_missing=\['NA', 'None'\]"
+    for one in (Learner("ogd"), Bandit("squarecb")):
+        with pytest.raises(ValueError, match=said):
+            one.run(x, y)
+    with pytest.raises(ValueError, match=r"y has missing labels only; .*not_missing=\['', 'NA'\]"):
+        Learner("ogd").run(x, ["NA", ""] * (ROWS // 2))
+    assert Learner("ogd", not_missing=["NA", "None"]).run(x, y).labels == ["NA", "None", "yes"]
+
+
 def test_labels_of_rows_without_weight_are_not_called_missing():
     x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), ["u", "v"] * (ROWS // 2)
     for rows in (x, pandas.DataFrame(x, columns=["a", "b"])):

@@ -297,6 +297,16 @@ def test_what_is_no_dictionary_is_named():
             face.Folklore().learn_one(x, "a")
 
 
+def test_labels_and_weights_that_are_none_are_named():
+    # "unhashable type: 'dict'", "can't multiply sequence by non-int of type 'float'"
+    for model in (face.Folklore(), face.Folklore(class_weight={"a": 2.0})):
+        for y in ({"a": True, "b": False}, ["a", "b"]):
+            with pytest.raises(TypeError, match=r"one label was needed \(river.multioutput.ClassifierChain has a classifier for each"):
+                model.learn_one({"x": 1.0}, y)
+        with pytest.raises(TypeError, match="w = '2': must be a number"):
+            model.learn_one({"x": 1.0}, "a", w="2")
+
+
 def test_a_text_and_a_number_of_one_feature_are_refused():
     # They were refused in words of arrays, or, in a first row, became one column.
     for rows in ([{"hue": "red", "hue=red": 2.0}], [{"hue": "red"}, {"hue=red": 2.0, "hue": "red"}]):

@@ -489,6 +489,8 @@ def _played_at(places: Any, x: Any, name: str) -> Any:
     if np.ndim(x) != 3:
         if places is not None and places.any():
             raise ValueError(f"{name} has one position, and position has others: the shape (rounds, labels, positions) was needed")
+        if np.ndim(x) == 1 and name == "policy":
+            raise ValueError("policy has 1 axis; the shape (rounds, labels) was needed: if it has the label of each round, np.eye(K)[policy] for K labels")
         return _array(x, name, (2,))
     array = _array(x, name, (3,))
     positions = array.shape[2]

@@ -401,7 +401,8 @@ class Learner(Described):
         first: list[str] = []
         if begins:
             if not self._real:
-                _targets.need_classes(given_labels, sum(label is not None for label in targets), self._asked["facts"])
+                labelled = sum(label is not None for label in targets)
+                _targets.need_classes(given_labels, labelled, self._asked["facts"], self._asked["roles"], facts["ahead"])
             asked = {**self._asked["facts"], **facts, "bandit": False}
             given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
             first = self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
@@ -431,7 +432,7 @@ class Learner(Described):
             values, places = _arrays.distinct(y)
             _targets.check_types(values, {})
             names = [_targets.text_of(value) for value in values]
-            _targets.need_classes(values, int((places >= 0).sum()), self._asked["facts"])
+            _targets.need_classes(values, int((places >= 0).sum()), self._asked["facts"], self._asked["roles"], facts["ahead"])
             absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]
             targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)

@@ -65,7 +65,7 @@ class Rounds(Model[_core.Bandit]):
         values, places = _arrays.distinct(y)
         _targets.check_types(values, self._given)
         names = [_targets.text_of(value) for value in values]
-        _targets.need_classes(labels or values, int((places >= 0).sum()), facts)
+        _targets.need_classes(labels or values, int((places >= 0).sum()), facts, self._asked["roles"], labels is not None)
         x = _tables.texts(_tables.given(_tables.by_name(_tables.whole(x))))
         free = _tables.bare(x) is not None
         if free or self._reads_tables(x):

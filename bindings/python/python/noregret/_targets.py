@@ -6,7 +6,7 @@ import collections
 import datetime
 import decimal
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,13 +193,23 @@ def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
     _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
 
 
-def need_classes(labels: Collection[Any], labelled: int, facts: Mapping[str, Any]) -> None:
-    """Refuses first rows that tell no class, and a real-valued target: distinct labels, which so many rows have."""
+def need_classes(
+    labels: Collection[Any], labelled: int, facts: Mapping[str, Any], told: Mapping[str, Sequence[str]], more: bool = False
+) -> None:
+    """Refuses first rows that tell no class, and a real-valued target: distinct labels, which so many rows have. `told` has the words that
+    were said to count as missing or not; with `more` there are other labels than those of the rows."""
     if facts["labels"] is not None or facts["classes"] is not None:
         return
     if not labels:
         raise ValueError("y has missing labels only; at least 2 classes were needed (or classes=K)")
     _core.check_classes(_with_texts(labels), labelled)
+    texts = {text_of(label) for label in labels if label is not None}
+    words = _arrays.absent(sorted(texts), (), told["missing"], told["not_missing"])
+    if words and len(texts - words) < 2 and not more:
+        only = "".join(f'every label is "{text}"' for text in texts - words) or "y has missing labels only"
+        raise ValueError(
+            f"{only}; at least 2 classes were needed (or classes=K): labels that count as missing are classes with not_missing={sorted(words)}"
+        )
 
 
 def remarks(labels: Iterable[Any], labelled: int) -> list[str]:

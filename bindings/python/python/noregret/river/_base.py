@@ -103,7 +103,7 @@ class Classifier(base.MiniBatchClassifier):
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float) -> None:
         with self._lock.held:
-            if self._is_missing(y):
+            if self._is_missing(_one_label(y)):
                 return
             if self._table is not None:
                 self._learn_table([self._whole(x)], [y], None if w == 1.0 else [w])
@@ -387,6 +387,13 @@ def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
     return flat
 
 
+def _one_label(y: Any) -> Any:
+    """The label, unless it is several."""
+    if isinstance(y, dict | list | set | np.ndarray):
+        raise TypeError(f"y is {y!r}; one label was needed (river.multioutput.ClassifierChain has a classifier for each of several)")
+    return y
+
+
 class WeightedClassifier(Classifier):
     """The same for learners with importance weights."""
 
@@ -418,7 +425,7 @@ class WeightedClassifier(Classifier):
         self.class_weight = class_weight
 
     def _importance(self, y: Any) -> float:
-        return 1.0 if self.class_weight is None else float(self.class_weight.get(y, 1.0))
+        return 1.0 if self.class_weight is None else float(self.class_weight.get(_one_label(y), 1.0))
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learns a row.
@@ -443,6 +450,8 @@ class WeightedClassifier(Classifier):
         ValueError, TypeError
             For NaN, infinity and values that are neither number nor text, or a third class of a learner of two.
         """
+        if not isinstance(w, int | float | np.number):
+            raise TypeError(f"w = {w!r}: must be a number")
         self._learn_one(x, y, w * self._importance(y))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
