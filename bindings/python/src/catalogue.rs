@@ -2,11 +2,15 @@
 
 use noregret::algorithm::Forecast;
 use noregret::learner::{Classes, Feedback};
-use noregret::param::Values;
+use noregret::param::{Value, Values};
 use noregret::problem::Problem;
-use noregret::registry::{ALGORITHMS, Entry};
+use noregret::registry::{ALGORITHMS, Entry, find};
+use noregret_stream::caution::Caution;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use crate::error::Failure;
+use crate::values;
 
 /// Every learner with its parameters, as dictionaries in the registry's order.
 #[pyfunction]
@@ -63,6 +67,25 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     }
     dict.set_item("params", params)?;
     Ok(dict)
+}
+
+/// What works where the defaults of the learner are too cautious, in sentences. With `bandit`, it hears rewards.
+#[pyfunction]
+pub(crate) fn cautions(name: &str, params: &Bound<'_, PyDict>, bandit: bool) -> PyResult<Vec<String>> {
+    let params = values::from_python(params)?;
+    let entry = find(name).map_err(Failure::from)?;
+    let keyword = |(name, value): (String, &str)| {
+        let name = name.replace('.', "__");
+        match Value::parse(value) {
+            Value::Text(text) => format!("{name}={text:?}"),
+            value => format!("{name}={value}"),
+        }
+    };
+    let sentence = |caution: &Caution| {
+        let works: Vec<String> = caution.settings().map(keyword).collect();
+        format!("{}: {}", entry.about.name, caution.sentence(&works.join(", ")))
+    };
+    Ok(Caution::all(entry, &params, bandit).iter().map(sentence).collect())
 }
 
 /// The name of a kind of forecast.

@@ -96,5 +96,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(passes::sums, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(depends_on_seed, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::cautions, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)
 }

@@ -327,7 +327,7 @@ def old(frame: pandas.DataFrame) -> list[str]:
 FORTY = 'column "age": 1 cell is no number, the first "forty" in row 7: it counts as missing'
 
 
-@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb")], ids=["learner", "bandit"])
+@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb", oracle="pooled")], ids=["learner", "bandit"])
 def test_cells_that_do_not_fit_their_column_are_said(made):
     # The command line said so, and Python took them for missing without a word.
     frame, other = ages(), ages()
@@ -403,7 +403,7 @@ def test_classifiers_say_what_does_not_fit():
             ask(other)
 
 
-@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb")], ids=["learner", "bandit"])
+@pytest.mark.parametrize("made", [lambda: Learner("folklore"), lambda: Bandit("squarecb", oracle="pooled")], ids=["learner", "bandit"])
 def test_remarks_on_the_first_table_are_kept(made):
     # A copy of the label was said to nobody.
     frame = ages()
@@ -465,3 +465,47 @@ def test_wrong_arguments_are_named(tmp_path):
         learner = Learner("ogd")
         learner.run(rows, labels)
         assert learner.labels == ["u", "v"]
+
+
+def test_defaults_that_are_too_cautious_are_told_where_the_learner_is_made():
+    learners, bandits = pytest.importorskip("noregret.learners"), pytest.importorskip("noregret.bandits")
+    x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2
+    aioli = "^aioli: the defaults are too cautious: .*; curvature=0.1 works, without guarantee$"
+    oracle = "^squarecb: aioli by itself: the defaults are too cautious: .*; oracle__curvature=0.1 works, without guarantee$"
+    pooled = '^squarecb: the defaults are too cautious: .*; oracle="pooled" works, without guarantee$'
+    cases = [
+        (aioli, lambda: Learner("aioli", features=2)),
+        (aioli, lambda: learners.Aioli(features=2)),
+        (aioli, lambda: Learner("aioli").run(x, y)),
+        (oracle, lambda: Bandit("squarecb", features=2, classes=2, oracle="aioli")),
+        (pooled, lambda: bandits.Squarecb(features=2, classes=2)),
+        (pooled, lambda: Bandit("squarecb").run(x, y)),
+    ]
+    for match, make in cases:
+        with pytest.warns(UserWarning, match=match) as said:
+            make()
+        assert len(said) == 1, [str(one.message) for one in said]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Learner("aioli", features=2, curvature=0.1)
+        Bandit("squarecb", features=2, classes=2, oracle="aioli", oracle__curvature=0.1)
+        Learner("auto").run(x, y)
+        pickle.loads(pickle.dumps(Learner("ogd", features=2, classes=2)))
+
+
+def test_classifiers_tell_it_too():
+    sklearn, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
+    x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2
+    aioli = "^aioli: the defaults are too cautious: "
+    for learn in [
+        lambda: sklearn.AioliClassifier().fit(x, y),
+        lambda: sklearn.AioliClassifier().partial_fit(x, y, classes=[0, 1]),
+        lambda: river.Aioli().learn_one({"a": 1.0}, True),
+    ]:
+        with pytest.warns(UserWarning, match=aioli):
+            learn()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Classifiers with a norm of their own take larger steps.
+        sklearn.OnsClassifier().fit(x, y)
+        sklearn.AioliClassifier(curvature=0.1).fit(x, y)

@@ -5,12 +5,13 @@ use std::path::Path;
 use noregret::algorithm::AnyModel;
 use noregret::facts::RunFacts;
 use noregret::guarantee::Guarantee;
-use noregret::learner::{Classes, Feedback, OnlineLearner as _, Predictor as _};
+use noregret::learner::{Classes, OnlineLearner as _, Predictor as _};
 use noregret::model::{Archive, ModelError};
 use noregret::param::{Value, Values};
-use noregret::registry::{self, Entry, Practice};
+use noregret::registry::{self, Entry};
 use noregret::rng::Rng;
 use noregret_stream::Reader;
+use noregret_stream::caution::Caution;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::labels::Labels;
@@ -246,20 +247,9 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     } else {
         decisions.extend(feedback_of(&learner));
     }
-    // For learners of either kind of feedback, the facts are those of labels.
-    if let Some(practice) = careful(wanted.entry, "", &wanted.settings.params)
-        && (wanted.entry.feedback != Feedback::Either || matches!(learner, AnyModel::Full(_)))
-    {
-        decisions.push(("practice", in_practice(practice, "")));
-    }
-    // A learner inside may be as cautious, such as an oracle that was named.
-    if let Some(prefix) = wanted.entry.prefix
-        && let Some(inside) = wanted.settings.params.get(prefix.trim_end_matches('.'))
-        && let Ok(entry) = registry::find(&inside.to_string())
-        && let Some(practice) = careful(entry, prefix, &wanted.settings.params)
-    {
-        decisions.push(("practice", format!("{inside} by itself: {}", in_practice(practice, prefix))));
-    }
+    let bandit = matches!(learner, AnyModel::Bandit(_));
+    let cautions = Caution::all(wanted.entry, &wanted.settings.params, bandit);
+    decisions.extend(cautions.iter().map(|caution| ("practice", in_practice(caution))));
     let (rows, open_classes, open_columns) = (stream.rows(), stream.open_classes(), stream.open_columns());
     let (reader, generator, continues, archive) = (stream.reader, None, None, None);
     Ok(Opened {
@@ -277,15 +267,6 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
         archive,
         decisions,
     })
-}
-
-/// What works for a learner whose defaults are too cautious, unless its settings, with `prefix` before their
-/// names, were `given`.
-fn careful(entry: &Entry, prefix: &str, given: &Values) -> Option<Practice> {
-    let told = |setting: &str| {
-        setting.split_once('=').is_some_and(|(name, _)| given.contains_key(&format!("{prefix}{name}")))
-    };
-    entry.practice.filter(|practice| !practice.settings.split(' ').any(told))
 }
 
 /// The setting of feedback, if it is not the default.

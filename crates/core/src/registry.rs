@@ -54,7 +54,10 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::full::<FolkloreSketch>(),
     Entry::full::<FolkloreIntervals>(),
     Entry::full::<ConditionalLogit>().in_blocks(),
-    Entry::full::<Aioli>(),
+    Entry::full::<Aioli>().in_practice(
+        "curvature=0.1",
+        "where one label is rare it forecasts worse than guessing: as the oracle of squarecb on 20,000 rounds of generated clicks it earns 0.012 a round, as uniform play does, and 0.025 with it",
+    ),
     Entry::full::<KernelAioli>(),
     Entry::full::<KernelAioliLandmarks>(),
     Entry::full::<LabelTree>().wrapping(LEARNERS),

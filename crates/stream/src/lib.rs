@@ -10,6 +10,7 @@
 //! | [`synthetic`] | generated streams |
 //! | [`encode`] | the first pass over a stream; rows to examples: classes, scaling, intercept |
 //! | [`setup`] | the learner with its encoder, for the facts about a stream and what somebody asks for |
+//! | [`caution`] | what works where a theorem's constants are too cautious |
 //! | [`run`] | the loop: predict, score, update, with full or bandit feedback, for one learner or many |
 //! | [`watch`] | observers of a run: abstention, calibration, regret, curves |
 //! | [`save`] | model files, with encoder and state of the run |
@@ -21,6 +22,7 @@ mod read;
 mod write;
 
 mod ahead;
+pub mod caution;
 pub mod decisions;
 pub mod draw;
 pub mod encode;

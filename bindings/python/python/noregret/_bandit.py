@@ -153,7 +153,7 @@ class Bandit(Rounds):
         count, sparse = number_of_classes(name, classes, names), sparse or block is not None
         # Without a context there is the intercept.
         facts |= {"sparse": sparse, "scale": scale or "none", "intercept": bool(intercept) or features == 0}
-        self._take(_core.Bandit(name, count, features, params, block=block, **facts, **playing))
+        self._take(_core.Bandit(name, count, features, params, block=block, **facts, **playing), params)
 
     @property
     def waiting(self) -> list[int | str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,12 @@ def number_of_classes(name: str, classes: int | None, labels: list[str] | None) 
     if kind == "any":
         raise TypeError("classes: the number of classes, or labels, must be given")
     return 1 if kind == "real" else 2
+
+
+def caution(name: str, params: Mapping[str, Any], stacklevel: int, *, bandit: bool = False) -> None:
+    """Warns where the defaults of a learner are too cautious for streams of ordinary length, and says what works."""
+    for told in _core.cautions(name, dict(params), bandit):
+        warnings.warn(told, stacklevel=stacklevel + 1)
 
 
 def whole(**numbers: Any) -> None:

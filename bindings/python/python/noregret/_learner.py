@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _core, _tables, _targets
 from ._arrays import Floats, Ints
 from ._described import Described
-from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
+from ._kinds import KINDS, caution, check_scale, number, number_of_classes, truth, whole
 from ._offers import named
 from ._progress import bar
 from ._run import Run
@@ -145,6 +145,7 @@ class Learner(Described):
                 **facts,
             )
             self._check_class_weight(self._held.labels if self._values is None else self._values.values())
+            caution(name, params, 2 + (type(self) is not Learner))
             return
         # Checks names and parameters before there are rows.
         _core.check(name, params)
@@ -454,7 +455,9 @@ class Learner(Described):
         """Makes the learner, with the default of `norm` that a classifier may have; returns remarks on the first rows."""
         params, reach = self._asked["params"], self._asked.get("reach")
         core, notes = make(params)
-        if reach is not None and params.get("norm") is None and core.radius is not None:
+        if reach is None:
+            caution(self.name, params, 5)
+        elif params.get("norm") is None and core.radius is not None:
             core, notes = make({**params, "norm": reach / core.radius})
         self._held, self._asked = core, {}
         return notes

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats, Ints, Rows
+from ._kinds import caution
 from ._labels import are_numbers
 from ._model import Model
 from ._run import as_array
@@ -51,7 +52,7 @@ class Rounds(Model[_core.Bandit]):
         facts |= {"intercept": facts["intercept"] or columns == 0}
         name = facts.pop("name")
         del facts["classes"]
-        self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing))
+        self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing), params)
         if numbers is None:
             # Its columns have names from the beginning, which a log tells.
             _core.rows_of(self._core, self._named({}), True)
@@ -74,19 +75,20 @@ class Rounds(Model[_core.Bandit]):
             texts = [None if at < 0 else values[at] for at in places.tolist()]
             given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
             core, notes = _core.bandit_for_table(asked, playing, params, given, reading)
-            self._take(core)
+            self._take(core, params)
         else:
             absent = _arrays.absent(names, asked["labels"] or ())
             missing = [at for at, name in enumerate(names) if name in absent]
             places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
-            self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names))
+            self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names), params)
         self._given = dict(zip(names, values, strict=True)) | self._given
         return notes + _targets.remarks(values, int((places >= 0).sum()))
 
-    def _take(self, core: _core.Bandit) -> None:
+    def _take(self, core: _core.Bandit, params: dict[str, Any]) -> None:
         self._held, self._index, self._asked = core, None, {}
         if warning := core.warning():
             warnings.warn(warning, stacklevel=4)
+        caution(self.name, params, 4, bandit=True)
 
     def _reads_tables(self, x: Any) -> bool:
         """Whether first rows are those of a table: they have names, texts or missing numbers."""

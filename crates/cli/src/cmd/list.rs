@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use noregret::learner::{Classes, Feedback};
-use noregret::registry::{ALGORITHMS, Entry, Practice, find};
+use noregret::registry::{ALGORITHMS, Entry, find};
+use noregret_stream::caution::Caution;
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
@@ -48,8 +49,8 @@ fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
         "\nDefaults are the theorem's. These are too cautious for streams of ordinary length; use instead:\n"
     )?;
     for entry in entries {
-        if let Some(practice) = entry.practice {
-            writeln!(out, "{:<18} {}", entry.about.name, as_options(practice, ""))?;
+        if let Some(caution) = Caution::of(entry) {
+            writeln!(out, "{:<18} {}", entry.about.name, as_options(&caution))?;
         }
     }
     writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
@@ -86,7 +87,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         ("feedback", feedback(entry).1.to_owned()),
     ]
     .into_iter()
-    .chain(entry.practice.map(|practice| ("in practice", in_practice(practice, ""))))
+    .chain(Caution::of(entry).map(|caution| ("in practice", in_practice(&caution))))
     {
         print(out, subject, SUBJECT.0, wrapped(&what, SUBJECT.1, ""))?;
     }
@@ -108,19 +109,15 @@ fn print(out: &mut impl Write, name: &str, width: usize, lines: Vec<String>) -> 
     Ok(())
 }
 
-/// Settings in the form of options, of a learner whose parameters have the prefix.
-pub(crate) fn as_options(practice: Practice, prefix: &str) -> String {
-    let settings = practice.settings.split(' ').map(|setting| format!("--set {prefix}{setting}"));
+/// The settings that work, in the form of options.
+fn as_options(caution: &Caution) -> String {
+    let settings = caution.settings().map(|(name, value)| format!("--set {name}={value}"));
     settings.collect::<Vec<_>>().join(" ")
 }
 
 /// The sentence on a learner whose theorem's defaults are too cautious.
-pub(crate) fn in_practice(practice: Practice, prefix: &str) -> String {
-    format!(
-        "the defaults are too cautious: {}; {} works, without guarantee",
-        practice.why,
-        as_options(practice, prefix)
-    )
+pub(crate) fn in_practice(caution: &Caution) -> String {
+    caution.sentence(&as_options(caution))
 }
 
 /// The feedback, in one word and in a sentence.

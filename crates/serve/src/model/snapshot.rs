@@ -5,6 +5,9 @@ use std::sync::Arc;
 use noregret::algorithm::AnyModel;
 use noregret::facts::RunFacts;
 use noregret::model::{Archive, Data, ModelError, Numbers};
+use noregret::param::{Value as Param, Values};
+use noregret::registry;
+use noregret_stream::caution::Caution;
 use noregret_stream::decisions::pending::{Decisions, Pending};
 use noregret_stream::run::bandit::Play;
 use noregret_stream::save::Saved;
@@ -212,6 +215,22 @@ impl Engine {
         Ok(engine)
     }
 
+    /// What works where the learner's defaults are too cautious, in sentences.
+    fn cautions(&self) -> Vec<String> {
+        let Ok(entry) = registry::find(self.learner_name()) else { return vec![] };
+        let given = |(name, value): (&String, &Value)| {
+            Some((name.clone(), serde_json::from_value::<Param>(value.clone()).ok()?))
+        };
+        let given: Values = self.spec.params.iter().filter_map(given).collect();
+        let sentence = |caution: &Caution| {
+            let works = caution.settings().map(|(name, value)| (name, json!(Param::parse(value))));
+            let works: serde_json::Map<String, Value> = works.collect();
+            caution.sentence(&format!("\"params\": {}", Value::from(works)))
+        };
+        let bandit = self.spec.feedback == Feedback::Bandit;
+        Caution::all(entry, &given, bandit).iter().map(sentence).collect()
+    }
+
     /// The description of the model.
     pub(crate) fn about(&self) -> Value {
         let standing = &self.standing;
@@ -273,6 +292,10 @@ impl Engine {
                 "warning": standing.chance.warning(),
             }),
         };
+        let cautions = self.cautions();
+        if !cautions.is_empty() {
+            about["cautions"] = cautions.into();
+        }
         if let Some(rebuilt) = &standing.rebuilt {
             about["rebuilt"] = json!(rebuilt);
             about["rebuilt"]["lost"] = rebuilt.lost().into();

@@ -332,3 +332,23 @@ fn waiting_ends() {
     assert_eq!(service.get("/v1/models/sums").ok(200)["scores"]["reward"], 0.75);
     service.post("/v1/models/sums/feedback", &json!({"id": "v", "reward": 0.5})).ok(410);
 }
+
+/// The state of a model says what works where the constants of a theorem are too cautious.
+#[test]
+fn cautions_are_part_of_the_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let made = |name: &str, learner: &str, feedback: &str, params: Value| {
+        let spec =
+            json!({"learner": learner, "feedback": feedback, "labels": ["a", "b"], "params": params});
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201)["cautions"].clone()
+    };
+    let oracle = made("oracle", "squarecb", "bandit", json!({"oracle": "aioli"}));
+    let told = oracle[0].as_str().unwrap_or_default();
+    assert!(told.starts_with("aioli by itself: the defaults are too cautious: "), "{oracle}");
+    assert!(told.ends_with("; \"params\": {\"oracle.curvature\":0.1} works, without guarantee"), "{oracle}");
+    assert_eq!(service.get("/v1/models/oracle").ok(200)["cautions"], oracle);
+    assert!(made("own", "ons", "full", json!({})).to_string().contains("regularization"));
+    assert_eq!(made("given", "aioli", "full", json!({"curvature": 0.1})), Value::Null);
+    assert_eq!(made("auto", "auto", "bandit", json!({})), Value::Null);
+}

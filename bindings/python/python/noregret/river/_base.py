@@ -14,7 +14,7 @@ import numpy as np
 from river import base
 
 from .. import _arrays, _core, _tables, _targets
-from .._kinds import KINDS, classifier
+from .._kinds import KINDS, caution, classifier
 from .._learner import Learner
 
 
@@ -204,6 +204,8 @@ class Classifier(base.MiniBatchClassifier):
                 intercept=self.intercept,
                 memory=self.memory,
             )
+            if self._reach is None:
+                caution(self._learner_name, self._parameters(), 3)
         return self._core, label
 
     def _tell_apart(self, labels: Any) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Rows
-from .._kinds import KINDS, classifier
+from .._kinds import KINDS, caution, classifier
 from .._learner import Learner
 from . import _rows
 from ._merged import merged
@@ -210,6 +210,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seen, first, second, radius, _ = _core.survey(rows, weights, scale, self.fit_intercept)
         rng = check_random_state(self.random_state)
         threads = effective_n_jobs(self.n_jobs)
+        if self._reach is None:
+            caution(self._learner_name, self._learner_params(), 3)
         learners = []
         for _ in range(self._number_of_orders(len(targets))):
             learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng), schema)
@@ -301,6 +303,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scale = self._scale(rows)
             radius = _core.survey(rows, None, scale, self.fit_intercept)[3] if scale == "none" else None
             learner = self._learner(rows, scale, radius, None, _seed(check_random_state(self.random_state)))
+            if self._reach is None:
+                caution(self._learner_name, self._learner_params(), 3)
         threads = effective_n_jobs(self.n_jobs)
         for each in (learner, *getattr(self, "_others", ())):
             each.run(rows, targets, weights, threads=threads)

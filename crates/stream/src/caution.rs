@@ -1,0 +1,103 @@
+//! What works where a theorem's constants are too cautious for streams of ordinary length. Every front says
+//! it, with the settings written as its own.
+
+use noregret::learner::Feedback;
+use noregret::param::Values;
+use noregret::registry::{Entry, Practice, find};
+
+/// A learner, or one inside it, whose defaults are too cautious.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caution {
+    /// The learner inside, if it is about one.
+    inside: Option<String>,
+    /// Before the names of its parameters.
+    prefix: &'static str,
+    practice: Practice,
+}
+
+impl Caution {
+    /// That of `entry` with the settings of its theorem, if they are too cautious.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        entry.practice.map(|practice| Self { inside: None, prefix: "", practice })
+    }
+
+    /// Those of `entry`, and of a learner inside it that the settings `given` name, unless what works is
+    /// given, too. With `bandit`, it hears what the label that was played has earned, and no labels.
+    pub fn all(entry: &Entry, given: &Values, bandit: bool) -> Vec<Self> {
+        // For learners of either kind of feedback, the facts are those of labels.
+        let own = Self::of(entry).filter(|_| entry.feedback != Feedback::Either || !bandit);
+        // A learner inside may be as cautious, such as an oracle that was named.
+        let inside = entry.prefix.and_then(|prefix| {
+            let name = given.get(prefix.trim_end_matches('.'))?.to_string();
+            let practice = find(&name).ok()?.practice?;
+            Some(Self { inside: Some(name), prefix, practice })
+        });
+        let told = |caution: &Self| caution.settings().any(|(name, _)| given.contains_key(&name));
+        own.into_iter().chain(inside).filter(|caution| !told(caution)).collect()
+    }
+
+    /// The settings that work: names and values.
+    pub fn settings(&self) -> impl Iterator<Item = (String, &'static str)> {
+        let prefix = self.prefix;
+        let settings = self.practice.settings.split(' ').filter_map(|setting| setting.split_once('='));
+        settings.map(move |(name, value)| (format!("{prefix}{name}"), value))
+    }
+
+    /// The sentence, with the settings as they are `written`.
+    pub fn sentence(&self, written: &str) -> String {
+        let inside = self.inside.as_ref().map(|name| format!("{name} by itself: ")).unwrap_or_default();
+        let why = self.practice.why;
+        format!("{inside}the defaults are too cautious: {why}; {written} works, without guarantee")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noregret::param::Value;
+
+    use super::*;
+
+    fn said(name: &str, given: &[(&str, &str)], bandit: bool) -> Vec<String> {
+        let given: Values =
+            given.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
+        let all = Caution::all(find(name).expect("registered"), &given, bandit);
+        let settings = |caution: &Caution| {
+            let settings: Vec<String> =
+                caution.settings().map(|(name, value)| format!("{name}={value}")).collect();
+            caution.sentence(&settings.join(" "))
+        };
+        all.iter().map(settings).collect()
+    }
+
+    #[test]
+    fn what_works_is_said_unless_it_is_given() {
+        type Given<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(&str, Given<'_>, bool, Option<&str>); 10] = [
+            ("aioli", &[], false, Some("; curvature=0.1 works, without guarantee")),
+            ("aioli", &[("curvature", "tight")], false, None),
+            ("ons", &[], false, Some("; rate=0.3 regularization=1 works, without guarantee")),
+            ("gaptron-hinge", &[], false, Some("; rate=0.3 works, without guarantee")),
+            ("gaptron-hinge", &[], true, None),
+            ("squarecb", &[], true, Some("; oracle=pooled works, without guarantee")),
+            (
+                "squarecb",
+                &[("oracle", "aioli")],
+                true,
+                Some("; oracle.curvature=0.1 works, without guarantee"),
+            ),
+            ("squarecb", &[("oracle", "aioli"), ("oracle.curvature", "0.1")], true, None),
+            ("squarecb", &[("oracle", "ogd")], true, None),
+            ("auto", &[], true, None),
+        ];
+        for (name, given, bandit, works) in cases {
+            let all = said(name, given, bandit);
+            assert_eq!(all.len(), usize::from(works.is_some()), "{name} {given:?}: {all:?}");
+            assert!(all.iter().all(|one| one.ends_with(works.unwrap_or_default())), "{name}: {all:?}");
+            let inside = given.len() == 1 && works.is_some();
+            assert!(
+                all.iter().all(|one| one.starts_with("aioli by itself: the d") == inside),
+                "{name}: {all:?}"
+            );
+        }
+    }
+}
