@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use noregret::algorithm::BanditModel;
 use noregret::example::Features;
 use noregret::prediction::{Decision, Prediction, Reward};
 use noregret_stream::encode::{Example, room_for};

@@ -339,8 +339,7 @@ fn cautions_are_part_of_the_state() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(folder.path());
     let made = |name: &str, learner: &str, feedback: &str, params: Value| {
-        let spec =
-            json!({"learner": learner, "feedback": feedback, "labels": ["a", "b"], "params": params});
+        let spec = json!({"learner": learner, "feedback": feedback, "labels": ["a", "b"], "params": params});
         service.put(&format!("/v1/models/{name}"), &spec).ok(201)["cautions"].clone()
     };
     let oracle = made("oracle", "squarecb", "bandit", json!({"oracle": "aioli"}));
