@@ -2,10 +2,9 @@
 
 use noregret::batch::comparator::ComparatorError;
 use noregret::param::ParamError;
-use noregret_stream::ReadError;
 use noregret_stream::encode::survey::SurveyError;
 use noregret_stream::run::RunError;
-use noregret_stream::watch::certify::CertifyError;
+use noregret_stream::{Fault, ReadError};
 
 /// Why a figure could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +24,7 @@ pub enum ExperimentError {
     Run(String, RunError),
     /// There is no comparator.
     #[error(transparent)]
-    Certify(#[from] CertifyError),
+    Certify(#[from] Fault),
     /// There is no comparator.
     #[error(transparent)]
     Comparator(#[from] ComparatorError),

@@ -13,22 +13,6 @@ use crate::encode::{Encoder, Example, Unscaled};
 use crate::fault::{Fault, fault};
 use crate::run::standing::{packed, unpacked};
 
-/// Why a decision or its feedback is rejected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PendingError {
-    /// There is a pending decision with this id.
-    #[error("the id {0:?} is that of a pending decision; ids must be unique")]
-    Repeated(String),
-    /// There is no pending decision with this id.
-    #[error(
-        "feedback for {0:?}, but no decision with this id is pending: it never existed, has its feedback, or was discarded"
-    )]
-    Unknown(String),
-    /// A reward between 0 and 1, for a learner that only learns from right and wrong.
-    #[error("the reward {0} is neither right (1) nor wrong (0), as this learner needs")]
-    Reward(String),
-}
-
 /// Values kept for rounds until their feedback, by id. Memory is bounded: beyond `most` rounds the
 /// oldest is discarded.
 #[derive(Clone, Debug)]
@@ -53,9 +37,9 @@ impl<T> Pending<T> {
     ///
     /// # Errors
     /// If a round with this id is pending.
-    pub fn insert(&mut self, id: &str, what: T) -> Result<Option<(String, T)>, PendingError> {
+    pub fn insert(&mut self, id: &str, what: T) -> Result<Option<(String, T)>, Fault> {
         if self.ages.contains_key(id) {
-            return Err(PendingError::Repeated(id.to_owned()));
+            return Err(fault!("the id {id:?} is that of a pending decision; ids must be unique"));
         }
         let forgotten = if self.waiting.len() < self.most { None } else { self.waiting.pop_first() };
         if let Some((_, (old, _))) = &forgotten {
@@ -72,8 +56,13 @@ impl<T> Pending<T> {
     ///
     /// # Errors
     /// If there is none.
-    pub fn take(&mut self, id: &str) -> Result<T, PendingError> {
-        let age = self.ages.remove(id).ok_or_else(|| PendingError::Unknown(id.to_owned()))?;
+    pub fn take(&mut self, id: &str) -> Result<T, Fault> {
+        let unknown = || {
+            fault!(
+                "feedback for {id:?}, but no decision with this id is pending: it never existed, has its feedback, or was discarded"
+            )
+        };
+        let age = self.ages.remove(id).ok_or_else(unknown)?;
         let (_, what) = self.waiting.remove(&age).expect("every age has its round");
         Ok(what)
     }
@@ -150,10 +139,11 @@ impl Verdict {
     /// # Errors
     /// If it is a reward strictly between 0 and 1, and the learner only learns from right and
     /// wrong.
-    pub fn check<L: BanditLearner + ?Sized>(self, learner: &L) -> Result<(), PendingError> {
+    pub fn check<L: BanditLearner + ?Sized>(self, learner: &L) -> Result<(), Fault> {
         match self {
             Verdict::Earned(reward) if !reward.is_verdict() && !learner.takes_rewards() => {
-                Err(PendingError::Reward(reward.value().to_string()))
+                let reward = reward.value();
+                Err(fault!("the reward {reward} is neither right (1) nor wrong (0), as this learner needs"))
             }
             _ => Ok(()),
         }
@@ -189,12 +179,7 @@ impl Decisions {
     ///
     /// # Errors
     /// If a decision with this id is pending.
-    pub fn keep(
-        &mut self,
-        id: &str,
-        example: &Example,
-        taken: &Decision,
-    ) -> Result<Option<String>, PendingError> {
+    pub fn keep(&mut self, id: &str, example: &Example, taken: &Decision) -> Result<Option<String>, Fault> {
         self.keep_late(id, example, taken, None)
     }
 
@@ -208,7 +193,7 @@ impl Decisions {
         example: &Example,
         taken: &Decision,
         late: Option<Unscaled>,
-    ) -> Result<Option<String>, PendingError> {
+    ) -> Result<Option<String>, Fault> {
         let forgotten = self.0.insert(id, (example.clone(), taken.clone(), late))?;
         Ok(forgotten.map(|(id, _)| id))
     }
@@ -223,7 +208,7 @@ impl Decisions {
         learner: &mut L,
         id: &str,
         verdict: Verdict,
-    ) -> Result<(), PendingError> {
+    ) -> Result<(), Fault> {
         verdict.check(learner)?;
         let (example, taken, _) = self.0.take(id)?;
         if let Verdict::Earned(reward) = verdict {
@@ -243,7 +228,7 @@ impl Decisions {
         out: &mut Example,
         id: &str,
         verdict: Verdict,
-    ) -> Result<(), PendingError> {
+    ) -> Result<(), Fault> {
         verdict.check(learner)?;
         let (example, taken, late) = self.0.take(id)?;
         if let Verdict::Earned(reward) = verdict {

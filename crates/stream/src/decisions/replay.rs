@@ -273,7 +273,7 @@ impl Replay {
                 let heard = heard_of(reward, self.learner.as_ref()).map_err(|what| self.log.error(what))?;
                 let Self { pending, learner, encoder, heard: out, .. } = self;
                 (pending.hear_late(learner.as_mut(), encoder, out, &id, heard))
-                    .map_err(|what| self.log.error(what.to_string()))?;
+                    .map_err(|what| self.log.error(what))?;
                 self.counts.answered += u64::from(heard != Verdict::Never);
                 self.counts.right += u64::from(heard == Verdict::RIGHT);
             }
@@ -349,7 +349,7 @@ impl Replay {
         match heard_of(reward, learner.as_ref()).map_err(|what| log.error(what))? {
             Verdict::Never => {
                 let kept = self.pending.keep_late(&id, example, &taken, late);
-                kept.map_err(|what| log.error(what.to_string()))?;
+                kept.map_err(|what| log.error(what))?;
             }
             Verdict::Earned(reward) => {
                 counts.answered += 1;
@@ -402,7 +402,7 @@ impl Replay {
 /// The feedback of a logged decision, if the learner can learn from it.
 fn heard_of<L: BanditLearner + ?Sized>(reward: Option<f64>, learner: &L) -> Result<Verdict, Fault> {
     let verdict = Verdict::of_log(reward)?;
-    verdict.check(learner).map_err(|error| error.to_string())?;
+    verdict.check(learner)?;
     Ok(verdict)
 }
 

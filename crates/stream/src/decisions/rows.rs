@@ -180,7 +180,7 @@ impl Reader for LoggedRows {
                         return Ok(true);
                     }
                     let kept = self.waiting.insert(&taken.id, waits);
-                    let forgotten = kept.map_err(|error| self.log.error(error.to_string()))?;
+                    let forgotten = kept.map_err(|what| self.log.error(what))?;
                     if let Some((_, forgotten)) = forgotten {
                         Self::earned(forgotten, None, row);
                         return Ok(true);
@@ -190,7 +190,7 @@ impl Reader for LoggedRows {
                 Some(Event::Feedback { id, .. }) if self.continues && !self.waiting.contains(&id) => {}
                 Some(Event::Feedback { id, reward }) => {
                     let waited = self.waiting.take(&id);
-                    let waited = waited.map_err(|error| self.log.error(error.to_string()))?;
+                    let waited = waited.map_err(|what| self.log.error(what))?;
                     let cost = reward.map(|reward| self.cost(reward)).transpose()?;
                     Self::earned(waited, cost, row);
                     return Ok(true);

@@ -128,24 +128,6 @@ pub struct Pause {
     pub asked: Box<dyn FnMut() -> bool + Send>,
 }
 
-/// Why rows could not be skipped.
-#[derive(Debug, thiserror::Error)]
-pub enum SkipError {
-    /// Reading failed.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// There are fewer rows.
-    #[error("{name}: has {rows} rows; {asked} were to be skipped")]
-    Short {
-        /// The name of the data.
-        name: String,
-        /// Their number.
-        rows: u64,
-        /// The number to be skipped.
-        asked: u64,
-    },
-}
-
 /// The result of reading a row.
 #[derive(Debug)]
 pub enum Step {
@@ -231,15 +213,16 @@ impl ReadExamples {
     ///
     /// # Errors
     /// If reading fails, or there are not more rows than that.
-    pub fn skip(&mut self, rows: u64) -> Result<(), SkipError> {
+    pub fn skip(&mut self, rows: u64) -> Result<(), Fault> {
         while self.read < rows {
             match self.reader.read(&mut self.row) {
                 Ok(true) => {}
                 Ok(false) => {
-                    return Err(SkipError::Short { name: self.name.clone(), rows: self.read, asked: rows });
+                    let (name, read) = (&self.name, self.read);
+                    return Err(fault!("{name}: has {read} rows; {rows} were to be skipped"));
                 }
                 Err(error) if error.is_row_error() => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error.to_string().into()),
             }
             self.read += 1;
         }

@@ -82,7 +82,7 @@ impl<L: Listener> Walk<'_, L> {
             Event::Decision(taken) => self.decision(*taken, row, log),
             Event::Feedback { id, .. } if self.continues && !self.seen.contains(&hash(&id)) => Ok(()),
             Event::Feedback { id, reward } => {
-                let waiting = self.pending.take(&id).map_err(|error| error.to_string())?;
+                let waiting = self.pending.take(&id)?;
                 self.walked.missing += u64::from(reward.is_none());
                 self.listener.answered(waiting, reward)
             }
@@ -100,8 +100,7 @@ impl<L: Listener> Walk<'_, L> {
         if reward.is_some() {
             return self.listener.answered(waiting, reward);
         }
-        let forgotten = self.pending.insert(&id, waiting).map_err(|error| error.to_string())?;
-        let Some((_, waiting)) = forgotten else { return Ok(()) };
+        let Some((_, waiting)) = self.pending.insert(&id, waiting)? else { return Ok(()) };
         self.walked.missing += 1;
         self.listener.answered(waiting, None)
     }

@@ -4,10 +4,11 @@
 //! The comparator needs all rows, so a certified run keeps them in memory. The learner does not use
 //! them.
 
+use std::fmt;
 use std::ops::Range;
 
-use noregret::batch::comparator::{Comparator, ComparatorError, Stop, best_in_hindsight};
-use noregret::batch::data::{Data, DataError, Labels, Rows};
+use noregret::batch::comparator::{Comparator, Stop, best_in_hindsight};
+use noregret::batch::data::{Data, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
 use noregret::bounds;
 use noregret::example::{Features, Target, Truth};
@@ -17,6 +18,7 @@ use noregret::loss::logistic;
 use noregret::problem::Problem;
 use serde::Serialize;
 
+use crate::fault::{Fault, fault};
 use crate::run::score::Score;
 use crate::run::{Outcome, Sink};
 
@@ -96,18 +98,9 @@ pub struct Certified {
     pub weights: Option<Vec<f64>>,
 }
 
-/// Why a run cannot be certified.
-#[derive(Debug, thiserror::Error)]
-pub enum CertifyError {
-    /// The comparator is undefined.
-    #[error("the best predictor in hindsight cannot be computed: {0}")]
-    Comparator(#[from] ComparatorError),
-    /// The rows do not fit it.
-    #[error("the best predictor in hindsight cannot be computed: {0}")]
-    Data(#[from] DataError),
-    /// Soft labels and classes in one run.
-    #[error("the run mixes classes and probability vectors as labels; the comparator needs one kind")]
-    Mixed,
+/// Why there is no comparator: it is undefined, or the rows do not fit it.
+fn not_computed(why: impl fmt::Display) -> Fault {
+    fault!("the best predictor in hindsight cannot be computed: {why}")
 }
 
 impl Record {
@@ -172,14 +165,18 @@ impl Record {
     ///
     /// # Errors
     /// If labels of two kinds were recorded.
-    pub fn data(&self) -> Result<Data<'_>, CertifyError> {
+    pub fn data(&self) -> Result<Data<'_>, Fault> {
         let labels = match (self.classes.is_empty(), self.distributions.is_empty()) {
             (_, true) => Labels::Classes(&self.classes),
             (true, false) => Labels::Distributions(&self.distributions),
-            (false, false) => return Err(CertifyError::Mixed),
+            (false, false) => {
+                let why =
+                    "the run mixes classes and probability vectors as labels; the comparator needs one kind";
+                return Err(why.into());
+            }
         };
-        let data = Data::new(self.problem.classes, self.problem.features, self.rows(), labels)?;
-        Ok(data.with_weights(&self.weights)?)
+        let data = Data::new(self.problem.classes, self.problem.features, self.rows(), labels);
+        data.and_then(|data| data.with_weights(&self.weights)).map_err(not_computed)
     }
 
     fn features(&self, at: usize) -> Features<'_> {
@@ -202,7 +199,7 @@ impl Record {
         guarantee: Guarantee<'_>,
         theorem: String,
         certificate: Option<Promise>,
-    ) -> Result<Certified, CertifyError> {
+    ) -> Result<Certified, Fault> {
         let (certificate, no_certificate_because) = split(certificate);
         let verdict = Certified {
             theorem,
@@ -229,8 +226,8 @@ impl Record {
             }
             Guarantee::SquaredRegret { norm, bound, .. } => {
                 let ball = Regularization::Ball(norm);
-                let LeastSquares { theta, loss, gap, .. } =
-                    least_squares(self.rows(), self.problem.features, &self.targets, ball)?;
+                let best = least_squares(self.rows(), self.problem.features, &self.targets, ball);
+                let LeastSquares { theta, loss, gap, .. } = best.map_err(not_computed)?;
                 let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
                 verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
@@ -279,7 +276,7 @@ impl Record {
         norm: f64,
         bound: Promise<MistakeBound<'_>>,
         drawn: Option<Promise<MistakeBound<'_>>>,
-    ) -> Result<Certified, CertifyError> {
+    ) -> Result<Certified, Fault> {
         let best = self.best(Ball::Frobenius, norm)?;
         let margins = self.margins(&best);
         let rows = best.weights.chunks_exact(self.problem.features);
@@ -310,10 +307,11 @@ impl Record {
         }
     }
 
-    fn best(&self, ball: Ball, norm: f64) -> Result<Comparator, CertifyError> {
+    fn best(&self, ball: Ball, norm: f64) -> Result<Comparator, Fault> {
         // For large streams, five digits suffice.
         let tolerance = if self.weights.len() <= 20_000 { 1e-8 } else { 1e-5 };
-        Ok(best_in_hindsight(&self.data()?, ball, norm, Stop { tolerance, ..Stop::default() })?)
+        let stop = Stop { tolerance, ..Stop::default() };
+        best_in_hindsight(&self.data()?, ball, norm, stop).map_err(not_computed)
     }
 
     /// The loss of the comparator `weights` of a [`Certified`] after each of `rounds`, which
