@@ -302,15 +302,31 @@ fn decide(
     let Decided { fields: known, numbers, marks, mut notes } = table::decide(&sample, &options, find)?;
     notes.splice(0..0, named.note());
 
+    let [mut fields, others] = fields_of(&rows.leaves, names, &given, &lengths, known)?;
+    let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));
+    // Their positions become features when they occur.
+    fields.extend(others);
+    Ok((CsvSchema { numbers, marks, ..CsvSchema::of(fields) }, notes))
+}
+
+/// The fields of the columns, with `known` those of the sampled ones, and then those of the positions of
+/// lists; and apart the fields of lists that have no positions so far.
+fn fields_of(
+    leaves: &[Leaf],
+    names: &[String],
+    given: &[Option<CsvRole>],
+    lengths: &[usize],
+    known: Vec<CsvField>,
+) -> Result<[Vec<CsvField>; 2], Fault> {
     let mut known = known.into_iter();
     let (mut fields, mut positions, mut others) = (vec![], vec![], vec![]);
     for (at, name) in names.iter().enumerate() {
-        if rows.leaves[at].is_sampled() {
+        if leaves[at].is_sampled() {
             fields.extend(known.next());
         } else if given[at] == Some(CsvRole::Drop) {
             fields.push(CsvField::plain(name, CsvRole::Drop));
-        } else if rows.leaves[at].skipped {
-            return Err(unread(&rows.leaves[at], name));
+        } else if leaves[at].skipped {
+            return Err(unread(&leaves[at], name));
         } else if lengths[at] == 0 {
             others.push(CsvField::plain(name, CsvRole::Numeric));
         } else {
@@ -319,10 +335,7 @@ fn decide(
         }
     }
     fields.extend(positions);
-    let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));
-    // Their positions become features when they occur.
-    fields.extend(others);
-    Ok((CsvSchema { numbers, marks, ..CsvSchema::of(fields) }, notes))
+    Ok([fields, others])
 }
 
 /// Removes from the options the columns whose kind does not follow from their cells. Returns the roles that
