@@ -42,83 +42,14 @@ pub struct Data<'a> {
     weights: Option<&'a [f64]>,
 }
 
-/// An error in the slices of a [`Data`].
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum DataError {
-    /// Fewer than two classes, or no feature.
-    #[error("{classes} classes and {features} features were declared, at least 2 and 1 are needed")]
-    Shape {
-        /// As declared.
-        classes: usize,
-        /// As declared.
-        features: usize,
-    },
-    /// A slice of the wrong length.
-    #[error("the {what} have length {length} where {needed} is needed")]
-    Length {
-        /// Which slice.
-        what: &'static str,
-        /// Its length.
-        length: usize,
-        /// The length that the others imply.
-        needed: usize,
-    },
-    /// Row positions that decrease or lead out of the values.
-    #[error("the row positions of row {row} are not within the {values} stored values")]
-    Positions {
-        /// The row, from 0.
-        row: usize,
-        /// How many values there are.
-        values: usize,
-    },
-    /// A feature index of $d$ or more.
-    #[error("a feature of row {row} has index {index} where there are {features} features")]
-    Index {
-        /// The row, from 0.
-        row: usize,
-        /// The index.
-        index: u32,
-        /// How many features there are.
-        features: usize,
-    },
-    /// NaN or infinity among the features.
-    #[error("a feature of row {row} is {value}, which is not finite")]
-    Value {
-        /// The row, from 0.
-        row: usize,
-        /// The value.
-        value: f64,
-    },
-    /// A class of $K$ or more.
-    #[error("row {row} is of class {class} where there are {classes} classes")]
-    Class {
-        /// The row, from 0.
-        row: usize,
-        /// The class.
-        class: u32,
-        /// How many classes there are.
-        classes: usize,
-    },
-    /// Probabilities that are negative or whose sum is further than 1e-9 from 1.
-    #[error(
-        "the soft label of row {row} is no probability vector: its sum is {sum}, its least entry {least}"
-    )]
-    Distribution {
-        /// The row, from 0.
-        row: usize,
-        /// Their sum.
-        sum: f64,
-        /// The least of them.
-        least: f64,
-    },
-    /// A weight that is not finite and positive.
-    #[error("the weight of row {row} is {weight}, a finite number above 0 is needed")]
-    Weight {
-        /// The row, from 0.
-        row: usize,
-        /// The weight.
-        weight: f64,
-    },
+/// What is wrong with the slices of a [`Data`], and in which row, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct DataError(String);
+
+/// The error of a row with a `value` that is NaN or infinite.
+pub(super) fn not_finite(row: usize, value: f64) -> DataError {
+    DataError(format!("a feature of row {row} is {value}, which is not finite"))
 }
 
 impl<'a> Data<'a> {
@@ -133,7 +64,9 @@ impl<'a> Data<'a> {
         labels: Labels<'a>,
     ) -> Result<Self, DataError> {
         if classes < 2 || features == 0 {
-            return Err(DataError::Shape { classes, features });
+            return Err(DataError(format!(
+                "{classes} classes and {features} features were declared, at least 2 and 1 are needed"
+            )));
         }
         let length = labels.check(classes)?;
         rows.check(length, features)?;
@@ -153,7 +86,10 @@ impl<'a> Data<'a> {
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, DataError> {
         needs("weights", weights.len(), self.length)?;
         match weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
-            Some(row) => Err(DataError::Weight { row, weight: weights[row] }),
+            Some(row) => Err(DataError(format!(
+                "the weight of row {row} is {}, a finite number above 0 is needed",
+                weights[row]
+            ))),
             None => Ok(Self { weights: Some(weights), ..self }),
         }
     }
@@ -196,7 +132,10 @@ impl Labels<'_> {
     fn check(&self, classes: usize) -> Result<usize, DataError> {
         match *self {
             Labels::Classes(labels) => match labels.iter().position(|&class| class as usize >= classes) {
-                Some(row) => Err(DataError::Class { row, class: labels[row], classes }),
+                Some(row) => Err(DataError(format!(
+                    "row {row} is of class {} where there are {classes} classes",
+                    labels[row]
+                ))),
                 None => Ok(labels.len()),
             },
             Labels::Distributions(p) => {
@@ -206,7 +145,9 @@ impl Labels<'_> {
                     let sum: f64 = p.iter().sum();
                     let least = p.iter().copied().fold(f64::INFINITY, f64::min);
                     if !((sum - 1.0).abs() <= 1e-9 && least >= 0.0) {
-                        return Err(DataError::Distribution { row, sum, least });
+                        return Err(DataError(format!(
+                            "the soft label of row {row} is no probability vector: its sum is {sum}, its least entry {least}"
+                        )));
                     }
                 }
                 Ok(length)
@@ -217,26 +158,31 @@ impl Labels<'_> {
 
 impl<'a> Rows<'a> {
     pub(super) fn check(&self, length: usize, features: usize) -> Result<(), DataError> {
-        let not_finite = |row: usize, values: &[f64]| match values.iter().find(|v| !v.is_finite()) {
-            Some(&value) => Err(DataError::Value { row, value }),
+        let finite = |row: usize, values: &[f64]| match values.iter().find(|v| !v.is_finite()) {
+            Some(&value) => Err(not_finite(row, value)),
             None => Ok(()),
         };
         match *self {
             Rows::Dense(values) => {
                 needs("features", values.len(), length * features)?;
-                values.chunks_exact(features).enumerate().try_for_each(|(row, x)| not_finite(row, x))
+                values.chunks_exact(features).enumerate().try_for_each(|(row, x)| finite(row, x))
             }
             Rows::Sparse { starts, indices, values } => {
                 needs("row positions", starts.len(), length + 1)?;
                 needs("feature indices", indices.len(), values.len())?;
                 for row in 0..length {
                     let Some(x) = values.get(starts[row]..starts[row + 1]) else {
-                        return Err(DataError::Positions { row, values: values.len() });
+                        return Err(DataError(format!(
+                            "the row positions of row {row} are not within the {} stored values",
+                            values.len()
+                        )));
                     };
-                    not_finite(row, x)?;
+                    finite(row, x)?;
                     let indices = &indices[starts[row]..starts[row + 1]];
                     if let Some(&index) = indices.iter().find(|&&index| index as usize >= features) {
-                        return Err(DataError::Index { row, index, features });
+                        return Err(DataError(format!(
+                            "a feature of row {row} has index {index} where there are {features} features"
+                        )));
                     }
                 }
                 Ok(())
@@ -318,8 +264,11 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn needs(what: &'static str, length: usize, needed: usize) -> Result<(), DataError> {
-    if length == needed { Ok(()) } else { Err(DataError::Length { what, length, needed }) }
+fn needs(what: &str, length: usize, needed: usize) -> Result<(), DataError> {
+    if length == needed {
+        return Ok(());
+    }
+    Err(DataError(format!("the {what} have length {length} where {needed} is needed")))
 }
 
 #[cfg(test)]

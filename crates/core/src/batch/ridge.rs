@@ -3,7 +3,7 @@
 use faer::{Accum, Mat, MatRef, Par, Side, linalg::matmul::matmul};
 
 use super::constrained::dot;
-use super::data::{DataError, Rows};
+use super::data::{DataError, Rows, not_finite};
 
 /// The parameters of the regularisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ pub fn least_squares(
 ) -> Result<LeastSquares, DataError> {
     rows.check(targets.len(), features)?;
     if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
-        return Err(DataError::Value { row, value: targets[row] });
+        return Err(not_finite(row, targets[row]));
     }
     let equations = Normal::new(rows, features, targets);
     let (theta, lambda) = match regularization {
