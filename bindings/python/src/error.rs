@@ -136,9 +136,7 @@ impl From<LogFileError> for Failure {
                 Failure::Os(source, path.display().to_string())
             }
             LogFileError::Io { path, source } => Failure::Os(source, path.display().to_string()),
-            LogFileError::NoParquet(_) | LogFileError::NoGoingOn(_) | LogFileError::Short { .. } => {
-                Failure::Value(error.to_string())
-            }
+            LogFileError::Refused(what) => Failure::Value(what.to_string()),
         }
     }
 }

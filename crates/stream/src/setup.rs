@@ -14,6 +14,7 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::survey::Survey;
 use crate::encode::{Encoder, LargeRow};
+use crate::fault::{Fault, fault};
 use crate::read::options::{Offers, Schema};
 use crate::run::bandit::Play;
 use crate::save::Saved;
@@ -127,32 +128,7 @@ pub enum SetupError {
     },
     /// The data are not what the learner needs.
     #[error("{0}: {1}")]
-    Unfit(&'static str, Unfit),
-}
-
-/// What a learner needs, and the data do not have.
-#[derive(Debug, thiserror::Error)]
-pub enum Unfit {
-    /// All labels on offer in every round.
-    #[error(
-        "some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can"
-    )]
-    SomeOnly,
-    /// Blocks of columns of equal width.
-    #[error(
-        "needs a block of columns for each label, and {columns} columns are no multiple of {classes} labels: leave out those that describe none, or set width=N, the columns of a block"
-    )]
-    Blocks {
-        /// Number of columns.
-        columns: usize,
-        /// Number of classes.
-        classes: usize,
-    },
-    /// Rounds that it has played itself.
-    #[error(
-        "learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any"
-    )]
-    Logged,
+    Unfit(&'static str, Fault),
 }
 
 impl Facts {
@@ -260,8 +236,11 @@ impl Facts {
         // Arrays have as many columns as somebody has made them with.
         let found = self.schema.csv.is_some() && !asked.params.contains_key("width");
         if in_blocks(entry) && found && !problem.features.is_multiple_of(problem.classes) {
-            let blocks = Unfit::Blocks { columns: problem.features, classes: problem.classes };
-            return Err(SetupError::Unfit(entry.about.name, blocks));
+            let Problem { features, classes, .. } = problem;
+            let what = fault!(
+                "needs a block of columns for each label, and {features} columns are no multiple of {classes} labels: leave out those that describe none, or set width=N, the columns of a block"
+            );
+            return Err(SetupError::Unfit(entry.about.name, what));
         }
         check_memory(entry, &asked.params, &problem, asked.memory)?;
         let learner = match asked.feedback {
@@ -299,15 +278,15 @@ impl Facts {
     /// Refuses facts that the learner cannot learn from.
     fn check(&self, entry: &Entry, learner: &AnyModel) -> Result<(), SetupError> {
         let name = learner.about().name;
-        if let AnyModel::Bandit(learner) = learner {
-            if self.some_only && !entry.decides_among() {
-                return Err(SetupError::Unfit(name, Unfit::SomeOnly));
-            }
-            if self.logged && !learner.learns_of_others() {
-                return Err(SetupError::Unfit(name, Unfit::Logged));
-            }
-        }
-        Ok(())
+        let AnyModel::Bandit(learner) = learner else { return Ok(()) };
+        let what = if self.some_only && !entry.decides_among() {
+            "some rows have only some of the labels on offer, and it cannot play some of its labels only; auto can"
+        } else if self.logged && !learner.learns_of_others() {
+            "learns from rounds in which it has tossed a coin, and another policy has played the labels of the data; auto learns from any"
+        } else {
+            return Ok(());
+        };
+        Err(SetupError::Unfit(name, what.into()))
     }
 }
 
@@ -413,11 +392,11 @@ mod tests {
         assert!(error.to_string().ends_with("at most 1 MiB are allowed"), "{error}");
         let some = || Facts { some_only: true, ..Facts::of_arrays(3, 2) };
         let error = some().make(entry("exp4"), &asked(&[])).err().expect("needs all labels");
-        assert!(matches!(error, SetupError::Unfit("exp4", Unfit::SomeOnly)), "{error}");
+        assert!(error.to_string().starts_with("exp4: some rows have only some of the labels"), "{error}");
         assert!(some().make(entry("banditron"), &asked(&[])).is_ok());
         let logged = Facts { logged: true, ..Facts::of_arrays(3, 2) };
         let error = logged.make(entry("bandit-reduction"), &asked(&[])).err().expect("needs own coins");
-        assert!(matches!(error, SetupError::Unfit("bandit-reduction", Unfit::Logged)), "{error}");
+        assert!(error.to_string().starts_with("bandit-reduction: learns from rounds in which"), "{error}");
     }
 
     /// Labels on offer with features of their own are called by their positions, and each has a block.

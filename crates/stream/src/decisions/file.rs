@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet::ParquetLines;
+use crate::fault::{Fault, fault};
 
 /// A log being written.
 pub enum LogFile {
@@ -47,22 +48,9 @@ pub enum LogFileError {
     /// The file exists already.
     #[error("{}: exists already; logs are never overwritten", .0.display())]
     Exists(PathBuf),
-    /// This program cannot write columns.
-    #[error("{}: writing Parquet needs the cargo feature parquet, which this build does not have", .0.display())]
-    NoParquet(PathBuf),
-    /// The log is shorter than when the model was saved.
-    #[error("{}: has {found} bytes; the model was saved when it had {needed}", path.display())]
-    Short {
-        /// The file.
-        path: PathBuf,
-        /// Its length.
-        found: u64,
-        /// Its length when the model was saved.
-        needed: u64,
-    },
-    /// A Parquet file cannot be extended.
-    #[error("{}: a Parquet log cannot be continued; use NDJSON", .0.display())]
-    NoGoingOn(PathBuf),
+    /// A log of this kind cannot be written, or not be continued.
+    #[error(transparent)]
+    Refused(Fault),
     /// The file cannot be opened.
     #[error("{}: cannot be written: {source}", path.display())]
     Io {
@@ -71,6 +59,11 @@ pub enum LogFileError {
         /// The cause.
         source: io::Error,
     },
+}
+
+/// The refusal of the log at `path`.
+fn refused(path: &Path, what: &str) -> LogFileError {
+    LogFileError::Refused(fault!("{}: {what}", path.display()))
 }
 
 impl LogFile {
@@ -85,7 +78,8 @@ impl LogFile {
         };
         let ending = path.extension().and_then(|ending| ending.to_str());
         if ending == Some("parquet") && !cfg!(feature = "parquet") {
-            return Err(LogFileError::NoParquet(path.to_owned()));
+            let what = "writing Parquet needs the cargo feature parquet, which this build does not have";
+            return Err(refused(path, what));
         }
         let file = BufWriter::new(File::create_new(path).map_err(failure)?);
         Ok(match ending {
@@ -106,13 +100,14 @@ impl LogFile {
         let mut file = File::options().write(true).open(path).map_err(failure)?;
         let found = file.metadata().map_err(failure)?.len();
         if found < bytes {
-            return Err(LogFileError::Short { path: path.to_owned(), found, needed: bytes });
+            let what = format!("has {found} bytes; the model was saved when it had {bytes}");
+            return Err(refused(path, &what));
         }
         file.set_len(bytes).map_err(failure)?;
         file.seek(SeekFrom::End(0)).map_err(failure)?;
         let file = BufWriter::new(file);
         Ok(match path.extension().and_then(|ending| ending.to_str()) {
-            Some("parquet") => return Err(LogFileError::NoGoingOn(path.to_owned())),
+            Some("parquet") => return Err(refused(path, "a Parquet log cannot be continued; use NDJSON")),
             Some("gz") => Self::Settled(file, Compressed::Gzip),
             Some("zst") => Self::Settled(file, Compressed::Zstd),
             _ => Self::Plain(file),

@@ -16,7 +16,7 @@ use crate::decisions::pending::{Decisions, Verdict, learnt};
 use crate::decisions::reader::LogReader;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::{Encoder, Example, LargeRow, room_for};
-use crate::fault::Fault;
+use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::live::Stop;
@@ -69,28 +69,15 @@ pub enum ReplayError {
     /// It continues from a saved model, which is not given.
     #[error("the log continues from a saved model with digest {0}, which is not given")]
     NeedsModel(String),
-    /// It continues from another model.
-    #[error("the log continues from a model with digest {needed}; the given one has {found}")]
-    WrongModel {
-        /// The digest of the given model.
-        found: String,
-        /// The digest that the log names.
-        needed: String,
-    },
     /// The learner would be too large.
     #[error("the log's learner would take {} MiB; that is more than was allowed", .0 >> 20)]
     TooLarge(usize),
     /// It starts with a new learner, but a model is given.
     #[error("the log starts with a new learner, but a model is given")]
     NeedsNoModel,
-    /// It has fewer lines than were to be skipped.
-    #[error("the log has {lines} decisions and answers; {needed} were to be skipped")]
-    TooShort {
-        /// Number of decisions and answers.
-        lines: u64,
-        /// Number to be skipped.
-        needed: u64,
-    },
+    /// It continues from another model, or has fewer lines than were to be skipped.
+    #[error(transparent)]
+    Unfit(#[from] Fault),
 }
 
 /// Replays `log`, continuing from `model` if the header requires one.
@@ -177,7 +164,8 @@ impl Replay {
         replay.begins_with = None;
         for passed in 0..lines {
             if replay.log.next(&mut replay.row)?.is_none() {
-                return Err(ReplayError::TooShort { lines: passed, needed: lines });
+                let what = fault!("the log has {passed} decisions and answers; {lines} were to be skipped");
+                return Err(what.into());
             }
         }
         if lines_replayed(model) == Some(lines) {
@@ -415,7 +403,8 @@ fn start(header: &Header, model: Option<&Archive>, most: usize) -> Result<Saved,
         (Some(needed), Some(model)) => {
             let found = model.digest();
             if found != *needed {
-                return Err(ReplayError::WrongModel { found, needed: needed.clone() });
+                let what = format!("a model with digest {needed}; the given one has {found}");
+                return Err(fault!("the log continues from {what}").into());
             }
             return Ok(Saved::from_archive(model)?);
         }

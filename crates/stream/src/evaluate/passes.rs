@@ -277,7 +277,7 @@ fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
         && labels.find(label).is_none()
     {
         let known = labels.iter().take(20).collect::<Vec<_>>().join(", ");
-        return Err(EvaluateError::NoLabel { label: label.clone(), known });
+        return Err(fault!("the log has no label {label:?}; there are {known}").into());
     }
     Ok(labels)
 }

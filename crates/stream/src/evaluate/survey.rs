@@ -6,6 +6,7 @@ use crate::decisions::event::Event;
 use crate::decisions::logged::Logged;
 use crate::encode::examples::BadRows;
 use crate::encode::labels::Labels;
+use crate::fault::{Fault, fault};
 use crate::read::error::ReadError;
 use crate::read::row::Row;
 use crate::setup::SetupError;
@@ -36,17 +37,9 @@ pub enum EvaluateError {
     /// No decision has feedback.
     #[error("no decision of the log was answered")]
     Nothing,
-    /// The policy plays a label that does not exist.
-    #[error("the log has no label {label:?}; there are {known}")]
-    NoLabel {
-        /// The label.
-        label: String,
-        /// The labels of the log.
-        known: String,
-    },
-    /// The log has too many features.
-    #[error("the log has {0} features; at most {MOST_COLUMNS} can be learnt from")]
-    TooManyColumns(usize),
+    /// The log has too many features, or not the label that the policy plays.
+    #[error(transparent)]
+    Log(#[from] Fault),
 }
 
 /// The result of the first pass.
@@ -115,7 +108,8 @@ pub(super) fn survey(log: &mut Logged, bad_rows: BadRows) -> Result<Facts, Evalu
     let rewards = if whole { [0.0, 1.0] } else { rewards };
     let (labels, columns) = (log.labels().clone(), log.columns().count() as usize);
     if columns > MOST_COLUMNS {
-        return Err(EvaluateError::TooManyColumns(columns));
+        let what = fault!("the log has {columns} features; at most {MOST_COLUMNS} can be learnt from");
+        return Err(what.into());
     }
     Ok(Facts { labels, columns, rewards, whole, least })
 }
