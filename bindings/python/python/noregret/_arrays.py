@@ -119,6 +119,13 @@ def absent(names: Sequence[str], known: Collection[str], missing: Sequence[str] 
     return set(_core.missing_labels([*known, *names], list(missing), list(not_missing))).difference(known)
 
 
+def labelled(places: Ints, names: Sequence[str], known: Collection[str]) -> Ints:
+    """The places of `distinct`, of labels called `names`: `UNLABELLED` where such a name is a word for a missing one, and not `known`."""
+    words = absent(names, known)
+    missing = [at for at, name in enumerate(names) if name in words]
+    return np.where(np.isin(places, missing), UNLABELLED, places)
+
+
 def placed(classes: list[int], places: Ints) -> Ints:
     """The classes of rows, from those of the distinct labels and the places of `distinct`."""
     return np.array([*classes, UNLABELLED], dtype=np.int64)[np.where(places < 0, len(classes), places)]
@@ -193,8 +200,8 @@ def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _from_arrow(x: Any, name: str) -> Any:
-    """Reads data with only the Arrow stream interface, by pyarrow or polars."""
+def streamed(x: Any, name: str) -> Any:
+    """Data with the Arrow stream interface: a table of pyarrow, or, without that, a frame of polars."""
     try:
         import pyarrow
     except ImportError:
@@ -202,9 +209,15 @@ def _from_arrow(x: Any, name: str) -> Any:
             import polars
         except ImportError:
             raise TypeError(f"{name} is an Arrow stream; pyarrow or polars is needed to read it") from None
-        frame = polars.DataFrame(x)
-        return frame.to_numpy() if name == "x" else frame.to_series().to_numpy()
-    table = pyarrow.table(x)
+        return polars.DataFrame(x)
+    return pyarrow.table(x)
+
+
+def _from_arrow(x: Any, name: str) -> Any:
+    """Reads numbers with only the Arrow stream interface."""
+    table = streamed(x, name)
+    if hasattr(table, "get_columns"):
+        return table.to_numpy() if name == "x" else table.to_series().to_numpy()
     columns = [column.to_numpy() for column in table.columns]
     return np.column_stack(columns) if name == "x" else columns[0]
 

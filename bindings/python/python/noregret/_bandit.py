@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import decimal
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 

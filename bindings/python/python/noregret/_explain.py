@@ -49,12 +49,9 @@ class Explanation:
         return pandas.DataFrame(self.contributions[:, : len(labels)], index=self.columns, columns=labels)
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{name}={size:.3g}" for name, size in zip(self.columns[:5], self._sizes()[:5], strict=True))
+        first = ", ".join(f"{name}={size:.3g}" for name, size in zip(self.columns[:5], _sizes(self.contributions)[:5], strict=True))
         more = ", …" if len(self.columns) > 5 else ""
         return f"Explanation({first}{more}, rows={self.rows})"
-
-    def _sizes(self) -> Floats:
-        return _size(self.contributions)
 
     def _repr_html_(self) -> str:
         labels = [str(label) for label in self.labels or ["forecast"]][:8]
@@ -67,7 +64,7 @@ class Explanation:
         return _core.page("What the columns contribute", below, json.dumps(parts), "{}", True)
 
 
-def _size(contributions: Floats) -> Floats:
+def _sizes(contributions: Floats) -> Floats:
     """How strongly columns separate classes; a constant added to all scores has no effect."""
     if contributions.shape[1] > 1:
         contributions = contributions - contributions.mean(axis=1, keepdims=True)

@@ -224,12 +224,9 @@ class Learner(Described):
 
     def _predict(self, x: Any, scores: bool) -> Floats:
         x = self._readable(x)
-        rows = self._bare(x)
-        if rows is not None:
-            found, _ = _core.predict_table(self._core, _tables.blank(self._label(), rows).given(), scores)
-            return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
-        if self._takes_tables(x):
-            table = self._table(x)
+        bare = self._bare(x)
+        if bare is not None or self._takes_tables(x):
+            table = self._table(x) if bare is None else _tables.blank(self._label(), bare)
             found, misfits = _core.predict_table(self._core, table.given(), scores)
             _tables.tell(misfits, 3)
             return np.ascontiguousarray(found[0]) if _tables.is_row(x) or _arrays.is_row(x) else found
@@ -434,9 +431,7 @@ class Learner(Described):
             _targets.check_types(values, {})
             names = [_targets.text_of(value) for value in values]
             _targets.need_classes(values, int((places >= 0).sum()), self._asked["facts"], self._asked["roles"], facts["ahead"])
-            absent = _arrays.absent(names, self._asked["facts"]["labels"] or ())
-            missing = [at for at, name in enumerate(names) if name in absent]
-            targets = places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
+            targets = places = _arrays.labelled(places, names, self._asked["facts"]["labels"] or ())
         asked = {**self._asked["facts"], **facts, "bandit": False}
         told = asked["labels"] if targets.ndim == 2 else None
         if told and targets.shape[1] != len(told):
@@ -494,9 +489,3 @@ class Learner(Described):
         held, self._asked, self._values, self._grows, self._class_weight, self._frame = state
         self._held = None if held is None else _core.Learner.from_bytes(held)
         self._index = self._outputs = None
-
-    def __repr__(self) -> str:
-        if self._held is not None:
-            return super().__repr__()
-        kind = f"{self.name!r}, " if type(self) is Learner else ""
-        return f"{type(self).__name__}({kind}no rows yet)"

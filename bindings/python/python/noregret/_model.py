@@ -176,4 +176,5 @@ class Model(Generic[_C]):
     def __repr__(self) -> str:
         # A learner by its name says which it is; a class of its own does.
         kind = f"{self.name!r}, " if "_compiled" in vars(type(self)) else ""
-        return f"{type(self).__name__}({kind}classes={self.classes}, features={self.features}, rounds={self.rounds})"
+        size = "no rows yet" if self._held is None else f"classes={self.classes}, features={self.features}, rounds={self.rounds}"
+        return f"{type(self).__name__}({kind}{size})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,9 +77,7 @@ class Rounds(Model[_core.Bandit]):
             core, notes = _core.bandit_for_table(asked, playing, params, given, reading)
             self._take(core, params)
         else:
-            absent = _arrays.absent(names, asked["labels"] or ())
-            missing = [at for at, name in enumerate(names) if name in absent]
-            places = np.where(np.isin(places, missing), _arrays.UNLABELLED, places)
+            places = _arrays.labelled(places, names, asked["labels"] or ())
             self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names), params)
         self._given = dict(zip(names, values, strict=True)) | self._given
         return notes + _targets.remarks(values, int((places >= 0).sum()))
@@ -234,12 +232,6 @@ class Rounds(Model[_core.Bandit]):
         core, self._given, self._asked, self._frame = state
         self._held = None if core is None else self._compiled.from_bytes(core)
         self._index = None
-
-    def __repr__(self) -> str:
-        if self._held is not None:
-            return super().__repr__()
-        kind = f"{self.name!r}, " if "_compiled" in vars(type(self)) else ""
-        return f"{type(self).__name__}({kind}no rows yet)"
 
 
 def _full(rows: Rows) -> Rows:

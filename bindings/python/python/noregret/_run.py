@@ -83,8 +83,8 @@ class Run:
         ends = np.minimum(starts + rows, len(self.losses))
         return {
             "rounds": ends.astype(np.float64),
-            "error_rate": _means(self.errors, starts, ends),
-            "loss": _means(self.losses, starts, ends),
+            "error_rate": _means(self.errors, starts),
+            "loss": _means(self.losses, starts),
         }
 
     def confusion(self) -> Ints:
@@ -267,7 +267,7 @@ def as_array(labels: list[Any]) -> Any:
     return out
 
 
-def _means(values: Floats, starts: Any, ends: Any) -> Floats:
+def _means(values: Floats, starts: Any) -> Floats:
     known = ~np.isnan(values)
     sums = np.add.reduceat(np.where(known, values, 0.0), starts) if len(starts) else np.zeros(0)
     counts = np.add.reduceat(known.astype(np.float64), starts) if len(starts) else np.zeros(0)

@@ -431,15 +431,11 @@ def tell(notes: Collection[str], stacklevel: int) -> None:
 
 
 def of_arrow(x: Any) -> Table:
-    try:
-        import pyarrow
-    except ImportError:
-        try:
-            import polars
-        except ImportError:
-            raise TypeError("x is an Arrow stream; pyarrow or polars is needed to read it") from None
-        return table(polars.DataFrame(x))
-    arrow = pyarrow.table(x)
+    arrow = _arrays.streamed(x, "x")
+    if is_polars(arrow):
+        return table(arrow)
+    import pyarrow
+
     names = [str(name) for name in arrow.column_names]
     categorical = [pyarrow.types.is_dictionary(field.type) for field in arrow.schema]
     return _checked(names, [column.to_pylist() for column in arrow.columns], _where(names, categorical))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import datetime
 import decimal
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -10,7 +10,6 @@ mini-batches since then, which are kept until all have handed in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 

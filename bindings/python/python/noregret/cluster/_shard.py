@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Ints, Rows
-from .._learner import Learner
 
 Block = Any
 """Rows in their order: a pair `(x, y)` of rows (an array or a table) and labels, or a pandas or Arrow table with both."""
