@@ -63,7 +63,7 @@ def classifier(
         "_nested": entry["nested"],
         "_reach": reach,
     }
-    return _made(camel(entry["name"]) + suffix, base, module, entry, members)
+    return _made(camel(entry["name"]) + suffix, base, module, entry, members, "" if entry["weights"] else "class_weight")
 
 
 def publish(kinds: Iterable[type[Any]], module: dict[str, Any]) -> list[str]:
@@ -101,9 +101,10 @@ def plain(text: str) -> str:
     return text.translate({ord("$"): None, ord("\\"): None, ord("{"): "(", ord("}"): ")"})
 
 
-def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[str, Any]) -> type[Any]:
-    """A subclass whose constructor has the keywords of `base` and of the learner, and passes on the given ones."""
-    ours = _signature(entry, base)
+def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[str, Any], lacks: str = "") -> type[Any]:
+    """A subclass whose constructor has the keywords of `base`, except for one that it `lacks`, and of the learner, and passes on the
+    given ones."""
+    ours = _signature(entry, base, lacks)
     fixed = {"name": entry["name"]} if "name" in signature(base).parameters else {}
 
     def __init__(self: Any, **given: Any) -> None:
@@ -124,10 +125,10 @@ def _made(name: str, base: type[Any], module: str, entry: Entry, members: dict[s
     return made
 
 
-def _signature(entry: Entry, base: type[Any]) -> Signature:
+def _signature(entry: Entry, base: type[Any], lacks: str) -> Signature:
     """The keywords of `base` with those of the learner inserted after the size of the problem, or first."""
     theirs = signature(base.__init__)
-    us, *shared, rest = (p for p in theirs.parameters.values() if p.name != "name")
+    us, *shared, rest = (p for p in theirs.parameters.values() if p.name not in ("name", lacks))
     size = [p for p in shared if p.name in ("features", "classes")]
     own = [
         Parameter(param["name"], Parameter.KEYWORD_ONLY, default=None, annotation=f"{type_of(param)} | None")

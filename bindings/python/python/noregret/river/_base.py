@@ -39,6 +39,8 @@ class Classifier(base.MiniBatchClassifier):
     """The parameter that names a nested learner, if any."""
     _reach: ClassVar[float | None] = None
     """The default of `norm` times `radius`, if it differs from the learner's."""
+    _weighs: ClassVar[bool] = False
+    """Whether there are weights: subclasses without have no `class_weight`."""
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Classifier(base.MiniBatchClassifier):
         intercept: bool = True,
         radius: float | None = None,
         seed: int = 0,
+        class_weight: dict[Any, float] | None = None,
         missing: Sequence[Any] | None = None,
         not_missing: Sequence[Any] | None = None,
         memory: int = 8192,
@@ -57,6 +60,10 @@ class Classifier(base.MiniBatchClassifier):
         self.intercept = intercept
         self.radius = radius
         self.seed = seed
+        if class_weight is not None and not isinstance(class_weight, dict):
+            raise TypeError(f"class_weight = {class_weight!r}: must be a dictionary of classes and weights; rows that come one by one have no balance")
+        if self._weighs:
+            self.class_weight = class_weight
         self.missing = missing
         self.not_missing = not_missing
         self.memory = memory
@@ -399,32 +406,7 @@ def _one_label(y: Any) -> Any:
 class WeightedClassifier(Classifier):
     """The same for learners with importance weights."""
 
-    def __init__(
-        self,
-        *,
-        scale: str = "auto",
-        intercept: bool = True,
-        radius: float | None = None,
-        seed: int = 0,
-        class_weight: dict[Any, float] | None = None,
-        missing: Sequence[Any] | None = None,
-        not_missing: Sequence[Any] | None = None,
-        memory: int = 8192,
-        **own: Any,
-    ) -> None:
-        super().__init__(
-            scale=scale,
-            intercept=intercept,
-            radius=radius,
-            seed=seed,
-            missing=missing,
-            not_missing=not_missing,
-            memory=memory,
-            **own,
-        )
-        if class_weight is not None and not isinstance(class_weight, dict):
-            raise TypeError(f"class_weight = {class_weight!r}: must be a dictionary of classes and weights; rows that come one by one have no balance")
-        self.class_weight = class_weight
+    _weighs = True
 
     def _importance(self, y: Any) -> float:
         return 1.0 if self.class_weight is None else float(self.class_weight.get(_one_label(y), 1.0))

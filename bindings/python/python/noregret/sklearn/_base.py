@@ -45,6 +45,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The default of `norm` times `radius`, if it differs from the learner's."""
     _nested: ClassVar[str | None] = None
     """The parameter that names a nested learner, if any."""
+    _weighs: ClassVar[bool] = False
+    """Whether there are weights: subclasses without have no `class_weight`."""
     _places: list[Any] | None = None
     """The columns of the table of numbers that was fitted."""
 
@@ -56,6 +58,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scale: str = "auto",
         fit_intercept: bool = True,
         radius: float | None = None,
+        class_weight: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         text: Any = None,
@@ -76,6 +79,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.scale = scale
         self.fit_intercept = fit_intercept
         self.radius = radius
+        if self._weighs:
+            self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.text = text

@@ -14,46 +14,7 @@ from ._base import Classifier
 class WeightedClassifier(Classifier):
     """Methods and common parameters of the classifiers with `sample_weight` and `class_weight`."""
 
-    def __init__(
-        self,
-        *,
-        passes: int = 1,
-        orders: int | None = None,
-        scale: str = "auto",
-        fit_intercept: bool = True,
-        radius: float | None = None,
-        class_weight: Any = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-        text: Any = None,
-        categorical: Any = None,
-        numeric: Any = None,
-        time: Any = None,
-        drop: Any = None,
-        missing: Any = None,
-        not_missing: Any = None,
-        memory: int = 8192,
-        **own: Any,
-    ) -> None:
-        super().__init__(
-            passes=passes,
-            orders=orders,
-            scale=scale,
-            fit_intercept=fit_intercept,
-            radius=radius,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            text=text,
-            categorical=categorical,
-            numeric=numeric,
-            time=time,
-            drop=drop,
-            missing=missing,
-            not_missing=not_missing,
-            memory=memory,
-            **own,
-        )
-        self.class_weight = class_weight
+    _weighs = True
 
     def _weights_of(self, y: Any, weights: Any, whole: bool) -> Any:
         if self.class_weight is None:
