@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::line;
 use crate::outcome::{Claim, Outcome, Table, number};
-use crate::play::{Contender, Held, hold, log_spaced, parallel};
+use crate::play::{Contender, Held, Moment, hold, log_spaced, parallel};
 use crate::source::Source;
 use crate::{Context, ExperimentError};
 
@@ -90,25 +90,60 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let entries: Vec<&Entry> =
         (ALGORITHMS.iter()).filter(|entry| entry.about.accepts.classes != Classes::Real).collect();
     let results = parallel(context.options.threads, &entries, |entry| held(entry, &config))?;
-    let mut points = Table::new(&["learner", "rounds", "regret", "certificate", "bound"]);
-    let mut summary = Table::new(&[
-        "learner",
-        "against",
-        "loss or mistakes",
-        "regret",
-        "certificate",
-        "bound",
-        "trivial bound",
-    ]);
-    let (mut claims, mut charts, mut without, mut silent) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut found = Found::new();
     for (entry, held) in entries.iter().zip(results) {
-        let name = entry.about.name;
-        let Some(Held { certified, mistakes, over_time }) = held else {
-            without.push(name);
-            continue;
-        };
-        let shown = |value: Option<f64>| value.map_or_else(String::new, number);
-        summary.push(vec![
+        match held {
+            Some(held) => found.add(entry.about.name, &held),
+            None => found.without.push(entry.about.name),
+        }
+    }
+    let title = format!("Regret, certificate and bound on a softmax stream of {} rounds", config.rounds);
+    let notes = found.notes();
+    let Found { claims, charts, points, summary, .. } = found;
+    Ok(Outcome { claims, figure: Figure { title, columns: 3, charts }, points, summary, notes })
+}
+
+/// What was found, learner by learner.
+struct Found {
+    claims: Vec<Claim>,
+    charts: Vec<Chart>,
+    points: Table,
+    summary: Table,
+    /// The learners without a theorem that the stream can be held to.
+    without: Vec<&'static str>,
+    /// The learners whose bounds are above the trivial one.
+    silent: Vec<&'static str>,
+}
+
+/// A number of a table, if there is one.
+fn shown(value: Option<f64>) -> String {
+    value.map_or_else(String::new, number)
+}
+
+impl Found {
+    fn new() -> Self {
+        Self {
+            claims: Vec::new(),
+            charts: Vec::new(),
+            points: Table::new(&["learner", "rounds", "regret", "certificate", "bound"]),
+            summary: Table::new(&[
+                "learner",
+                "against",
+                "loss or mistakes",
+                "regret",
+                "certificate",
+                "bound",
+                "trivial bound",
+            ]),
+            without: Vec::new(),
+            silent: Vec::new(),
+        }
+    }
+
+    /// Adds the learner called `name`, and what its theorem claims if that says something.
+    fn add(&mut self, name: &'static str, held: &Held) {
+        let Held { certified, mistakes, over_time } = held;
+        self.summary.push(vec![
             name.to_owned(),
             certified.comparator.clone(),
             number(certified.learner_loss),
@@ -117,28 +152,26 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             shown(certified.bound),
             number(certified.trivial_bound),
         ]);
-        let (Some(bound), None) = (certified.bound, certified.no_bound_because.as_ref()) else { continue };
+        let (Some(bound), None) = (certified.bound, certified.no_bound_because.as_ref()) else { return };
         if !certified.bites() {
-            silent.push(name);
-            continue;
+            self.silent.push(name);
+        } else if *mistakes {
+            let says = format!("{name}: mistakes are below their bound");
+            self.claims.push(Claim::at_most(says, certified.learner_loss, bound));
+        } else if certified.regret.is_some() {
+            // Without a regret the comparator is not computed, and nothing can be held to the bound.
+            let rounds = over_time.last().map_or(1, |moment| moment.rounds);
+            self.add_over_time(name, certified.trivial_bound / rounds as f64, over_time);
         }
-        if mistakes {
-            claims.push(Claim::at_most(
-                format!("{name}: mistakes are below their bound"),
-                certified.learner_loss,
-                bound,
-            ));
-            continue;
-        }
-        if certified.regret.is_none() {
-            // Its comparator is not computed, so that nothing can be held to its bound.
-            continue;
-        }
+    }
+
+    /// Adds the regret of the learner called `name` over time, which is to be below what is promised;
+    /// `trivial` is the trivial bound of a round.
+    fn add_over_time(&mut self, name: &str, trivial: f64, over_time: &[Moment]) {
         let mut lines =
             [("regret", vec![]), ("certificate", vec![]), ("bound", vec![]), ("trivial bound", vec![])];
-        let trivial = certified.trivial_bound / over_time.last().map_or(1, |moment| moment.rounds) as f64;
         let mut excess = f64::NEG_INFINITY;
-        for moment in &over_time {
+        for moment in over_time {
             let regret = moment.comparator.map(|comparator| moment.loss - comparator);
             let says_nothing = Some(trivial * moment.rounds as f64);
             for (line, value) in
@@ -149,7 +182,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             for promise in [moment.certificate, moment.bound].into_iter().flatten() {
                 excess = excess.max(regret.unwrap_or(f64::NAN) - promise);
             }
-            points.push(vec![
+            self.points.push(vec![
                 name.to_owned(),
                 moment.rounds.to_string(),
                 shown(regret),
@@ -158,8 +191,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             ]);
         }
         let says = format!("{name}: regret is below certificate and bound at all times (largest excess)");
-        claims.push(Claim::at_most(says, excess, 1e-6));
-        charts.push(Chart {
+        self.claims.push(Claim::at_most(says, excess, 1e-6));
+        self.charts.push(Chart {
             title: name.to_owned(),
             x_label: "rounds".to_owned(),
             y_label: "nats".to_owned(),
@@ -173,21 +206,26 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             ..Chart::default()
         });
     }
-    let title = format!("Regret, certificate and bound on a softmax stream of {} rounds", config.rounds);
-    let notes = vec![
-        "Labels are drawn from a softmax predictor of every ball, so that regret is what learning costs. Regret over time is against the \
-         predictor that is best over the whole stream. Learners of mistakes, the bandit ones among \
-         them, have one number and one bound each, and more rounds. The comparators of \
-         `auto`, `conditional-logit`, `kernel-aioli`, `kernel-aioli-landmarks`, `label-tree`, `squarecb`, `fastcb`, `relative-gaps` and `exp4` are not computed, and they have no row in the first table. Binary learners have a stream of two classes, `aggregating` one of two features. The trivial bound is \
-         T ln K for regret, which the same probability for every class keeps to, and T for mistakes. A bound above it says \
-         nothing, whatever the run, and is no row of the first table. `gaf` has the least regularization that its theorem allows, `ftrl` the best \
-         one for the horizon, `ons` a small ball: the bounds of their defaults say nothing here."
-            .to_owned(),
-        format!(
-            "Bounds above the trivial one here: {}.",
-            if silent.is_empty() { "none".to_owned() } else { silent.join(", ") }
-        ),
-        format!("Without a theorem, or without one that this stream can be held to: {}.", without.join(", ")),
-    ];
-    Ok(Outcome { claims, figure: Figure { title, columns: 3, charts }, points, summary, notes })
+
+    /// What the page says about them.
+    fn notes(&self) -> Vec<String> {
+        vec![
+            "Labels are drawn from a softmax predictor of every ball, so that regret is what learning costs. Regret over time is against the \
+             predictor that is best over the whole stream. Learners of mistakes, the bandit ones among \
+             them, have one number and one bound each, and more rounds. The comparators of \
+             `auto`, `conditional-logit`, `kernel-aioli`, `kernel-aioli-landmarks`, `label-tree`, `squarecb`, `fastcb`, `relative-gaps` and `exp4` are not computed, and they have no row in the first table. Binary learners have a stream of two classes, `aggregating` one of two features. The trivial bound is \
+             T ln K for regret, which the same probability for every class keeps to, and T for mistakes. A bound above it says \
+             nothing, whatever the run, and is no row of the first table. `gaf` has the least regularization that its theorem allows, `ftrl` the best \
+             one for the horizon, `ons` a small ball: the bounds of their defaults say nothing here."
+                .to_owned(),
+            format!(
+                "Bounds above the trivial one here: {}.",
+                if self.silent.is_empty() { "none".to_owned() } else { self.silent.join(", ") }
+            ),
+            format!(
+                "Without a theorem, or without one that this stream can be held to: {}.",
+                self.without.join(", ")
+            ),
+        ]
+    }
 }
