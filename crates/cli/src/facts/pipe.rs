@@ -25,23 +25,7 @@ pub(super) fn of_pipe(
         let what = "needs a file: the class of the vote 1 is determined from all classes, and a pipe cannot be read twice";
         return Err(Failure::Learner(wanted.entry.about.name, what.to_owned()));
     }
-    let mut open_classes = false;
-    let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
-    let classes = match settings.classes {
-        _ if is(Classes::Real) => 1,
-        Some(classes) => classes as usize,
-        None if is(Classes::Two) => 2,
-        None if wanted.iter().all(|wanted| wanted.open_classes) => {
-            wanted.iter().try_for_each(Wanted::check_growth)?;
-            open_classes = true;
-            FEWEST
-        }
-        None => {
-            return Err(Failure::usage(
-                "--set classes=K: must be given for a pipe, which cannot be read twice",
-            ));
-        }
-    };
+    let (classes, open_classes) = declared_classes(wanted)?;
     let block = reader.schema().block();
     let known = match block {
         Some(width) => Some(classes.saturating_mul(width as usize)),
@@ -64,19 +48,9 @@ pub(super) fn of_pipe(
     };
     let scaling = scale.unwrap_or_else(suitable);
     let radius = scaling.radius(columns).filter(|_| !open_columns);
-    let needs = |wanted: &Wanted| {
-        !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
-    };
-    if radius.is_none() && wanted.iter().any(needs) {
-        let way_out = match scaling {
-            Scaling::Mixed if block.is_none() && !open_columns => {
-                ", which is the default for its table; --scale standard bounds it"
-            }
-            _ => "",
-        };
-        return Err(Failure::usage(format!(
-            "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale {scaling}{way_out}"
-        )));
+    if radius.is_none() {
+        // What is said of a table is no way out where labels have columns, or columns are added.
+        check_radius(scaling, wanted, block.is_none() && !open_columns)?;
     }
     let found =
         if open_classes { "classes added as they occur".to_owned() } else { format!("{classes} classes") };
@@ -101,6 +75,39 @@ pub(super) fn of_pipe(
         ..facts
     };
     Ok((facts, format!("a pipe, {found}, {features}")))
+}
+
+/// The number of classes, and whether more are added during the run.
+fn declared_classes(wanted: &[Wanted]) -> Result<(usize, bool), Failure> {
+    let is = |classes| wanted.iter().any(|wanted| wanted.entry.about.accepts.classes == classes);
+    match wanted[0].settings.classes {
+        _ if is(Classes::Real) => Ok((1, false)),
+        Some(classes) => Ok((classes as usize, false)),
+        None if is(Classes::Two) => Ok((2, false)),
+        None if wanted.iter().all(|wanted| wanted.open_classes) => {
+            wanted.iter().try_for_each(Wanted::check_growth)?;
+            Ok((FEWEST, true))
+        }
+        None => Err(Failure::usage("--set classes=K: must be given for a pipe, which cannot be read twice")),
+    }
+}
+
+/// Refuses a learner that needs the largest norm of a row, which `scaling` does not bound; `by_table`:
+/// whether the columns are those of a table.
+fn check_radius(scaling: Scaling, wanted: &[Wanted], by_table: bool) -> Result<(), Failure> {
+    let needs = |wanted: &Wanted| {
+        !wanted.settings.params.contains_key("radius") && wanted.entry.param("radius").is_some()
+    };
+    if !wanted.iter().any(needs) {
+        return Ok(());
+    }
+    let way_out = match scaling {
+        Scaling::Mixed if by_table => ", which is the default for its table; --scale standard bounds it",
+        _ => "",
+    };
+    Err(Failure::usage(format!(
+        "--set radius=R: the largest Euclidean norm of a row must be given for a pipe with --scale {scaling}{way_out}"
+    )))
 }
 
 /// Refuses settings that need the number of columns before the first row.
