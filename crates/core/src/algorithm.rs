@@ -6,6 +6,7 @@ use crate::batch::passes::{Coordinates, Quadratic};
 use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::how::{Merge, MergeError};
+use crate::parallel::Workers;
 use crate::param::{ParamError, Params, Values};
 pub use crate::prediction::Forecast;
 use crate::problem::Problem;
@@ -415,6 +416,11 @@ impl AnyModel {
     /// Rounds learnt so far.
     pub fn rounds(&self) -> u64 {
         either!(self, model => model.rounds())
+    }
+
+    /// Gives it threads for large computations, for speed only.
+    pub fn set_workers(&mut self, workers: Workers) {
+        either!(self, model => model.set_workers(workers));
     }
 
     /// Makes room for more classes and features; returns whether it can.

@@ -316,6 +316,10 @@ pub trait BanditLearner: Send + Sync {
     /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
+    /// Gives the learner threads for large computations, for speed only: decisions are bit-equal.
+    /// By default everything runs in the calling thread.
+    fn set_workers(&mut self, _workers: Workers) {}
+
     /// Appends features, as if they had always existed with value 0, and classes, in their initial
     /// state. With new classes, earlier decisions are learnt from after [`Decision::widen`], by learners that
     /// decide among some of their labels. Returns false, without a change, if the learner does not support

@@ -18,6 +18,7 @@
 //! | `nodes` | several nodes with one log: the lease, followers, PostgreSQL |
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `process` | numbers about the process and its disk |
+//! | `threads` | threads for the members of mixtures |
 //! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
 //! | `locks` | locks that outlive a panic |
 //! | [`trial`] | the same without a network, for tests |
@@ -44,6 +45,7 @@ mod process;
 mod refusal;
 pub mod safety;
 mod store;
+mod threads;
 mod traces;
 pub mod trial;
 mod turns;

@@ -94,9 +94,7 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
     if open_columns {
         check_open(plan, "features=D", "columns")?;
     }
-    if let AnyModel::Full(learner) = &mut learner {
-        learner.set_workers(workers(plan.threads));
-    }
+    learner.set_workers(workers(plan.threads));
     let (stream, observe, forecast) = (&plan.stream, &plan.observe, learner.about().forecast);
     if stream.mode == Mode::Table {
         for (subject, sentence) in &decisions {

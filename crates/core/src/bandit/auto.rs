@@ -76,6 +76,7 @@ use crate::experts::auto::{Auto, AutoParams};
 use crate::experts::mixture::Mixture;
 use crate::full::gaptron::Mode;
 use crate::learner::{BanditLearner, OnlineLearner, Predictor, own};
+use crate::parallel::Workers;
 use crate::param::prior::Prior;
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::{Decision, Prediction, Reward};
@@ -311,6 +312,11 @@ impl BanditLearner for BanditAuto {
         self.rounds += 1;
     }
 
+    fn set_workers(&mut self, workers: Workers) {
+        self.separate.set_workers(&workers);
+        self.coupled.set_workers(workers);
+    }
+
     fn grow(&mut self, classes: usize, features: usize) -> bool {
         let known = (self.problem.classes, self.problem.features);
         if classes < known.0 || features < known.1 {
@@ -371,7 +377,7 @@ mod tests {
     use crate::model::Archive;
     use crate::param::Params as _;
     use crate::rng::{Rng, Uniforms as _};
-    use crate::testing::values;
+    use crate::testing::{Threads, values};
 
     /// `rounds` rounds of four labels, each of which earns 1 in one of 100 rounds.
     fn play(learner: &mut BanditAuto, rounds: u64, rng: &mut Rng) {
@@ -389,6 +395,27 @@ mod tests {
         let values = values(&format!("members=labels+shared@1 {set}"));
         let params = AutoParams::from_values("auto", &values).expect("known");
         BanditAuto::new(params, Problem::new(4, 1), seed).expect("valid")
+    }
+
+    /// Threads change how long rounds take, and no bit, also when a label is added.
+    #[test]
+    fn threads_change_no_bit() {
+        let run = |workers: Workers| {
+            let params = AutoParams::from_values("auto", &values("")).expect("known");
+            let mut learner = BanditAuto::new(params, Problem::new(8, 20), 3).expect("valid");
+            learner.set_workers(workers);
+            let (mut at, mut rng) = (Decision::default(), Rng::new(5, 0));
+            for t in 0..12 {
+                let row: Vec<f64> = (0..20).map(|_| rng.uniform() - 0.5).collect();
+                let x = Features::Dense(&row);
+                learner.predict(x, &mut at);
+                at.draw(rng.uniform());
+                learner.learn(x, &at, if t % 3 == 0 { Reward::RIGHT } else { Reward::WRONG });
+                assert!(t != 8 || learner.grow(9, 20));
+            }
+            Archive::of_bandit(&mut learner).digest()
+        };
+        assert_eq!(run(Workers::none()), run(Workers::new(Threads(2))));
     }
 
     /// What was saved and loaded takes a new label to the same bits as what was not, whatever the seed.

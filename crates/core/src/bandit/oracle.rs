@@ -17,6 +17,7 @@ use crate::facts::RunFacts;
 use crate::full::aioli::Aioli;
 use crate::guarantee::{Promise, Void};
 use crate::learner::{Classes, Feedback};
+use crate::parallel::Workers;
 use crate::param::prior::Prior;
 use crate::param::{ParamError, ParamValue as _, Params as _, Values};
 use crate::prediction::{Prediction, Reward};
@@ -259,6 +260,7 @@ pub(super) struct Oracle {
     at: Prediction,
     /// Buffer for a row of a joint learner.
     row: (Vec<u32>, Vec<f64>),
+    workers: Workers,
 }
 
 impl Oracle {
@@ -301,6 +303,7 @@ impl Oracle {
             rounds: 0,
             at: Prediction::default(),
             row: Default::default(),
+            workers: Workers::none(),
         };
         let learners = if oracle.pooled.is_some() { 0 } else { params.parts(problem).1 };
         for label in 0..learners {
@@ -397,19 +400,39 @@ impl Oracle {
         if work.members.len() != self.classes || work.members[0].scores.len() != 2 {
             work.members = (0..self.classes).map(|label| self.of(label).prediction()).collect();
         }
-        let (mut indices, mut values) =
-            (std::mem::take(&mut work.indices), std::mem::take(&mut work.scratch));
-        for (label, ((at, score), reward)) in work.members.iter_mut().zip(scores).zip(rewards).enumerate() {
-            if self.joint {
-                write_joint(x, label, self.features, &mut indices, &mut values);
-                self.models[0].predict(Features::Sparse { indices: &indices, values: &values }, at);
-            } else {
-                self.models[label].predict(x, at);
-            }
-            *score = at.scores[1] - at.scores[0];
-            *reward = at.probabilities[1];
+        let labels = work.members.iter_mut().zip(scores).zip(rewards);
+        if !self.joint {
+            self.helpers().each(labels.zip(&self.models), |(((at, score), reward), model)| {
+                model.predict(x, at);
+                (*score, *reward) = (at.scores[1] - at.scores[0], at.probabilities[1]);
+            });
+            return;
         }
-        (work.indices, work.scratch) = (indices, values);
+        let (indices, values) = (&mut work.indices, &mut work.scratch);
+        for (label, ((at, score), reward)) in labels.enumerate() {
+            write_joint(x, label, self.features, indices, values);
+            self.models[0].predict(Features::Sparse { indices, values }, at);
+            (*score, *reward) = (at.scores[1] - at.scores[0], at.probabilities[1]);
+        }
+    }
+
+    /// Gives the learners threads, for speed only.
+    pub(super) fn set_workers(&mut self, workers: &Workers) {
+        self.models.iter_mut().for_each(|model| model.set_workers(workers.clone()));
+        self.workers = workers.clone();
+    }
+
+    /// The threads among which the labels of a round are divided: none if their learners cost less than the
+    /// division.
+    fn helpers(&self) -> &Workers {
+        /// In multiply-adds, about 60 microseconds.
+        const WORTH_SHARING: usize = 300_000;
+        /// Those of a learner beside its matrices, of which a mixture has four.
+        const CALLS: usize = 50_000;
+        const NONE: &Workers = &Workers::none();
+        let matrices = self.features.saturating_mul(self.features).saturating_mul(4);
+        let work = CALLS.saturating_add(matrices).saturating_mul(self.classes);
+        if work < WORTH_SHARING { NONE } else { &self.workers }
     }
 
     /// The learner of `label`.
@@ -484,7 +507,10 @@ impl Oracle {
         }
         for label in models.len()..count {
             match self.model(label, &wide) {
-                Ok(model) => models.push(model),
+                Ok(mut model) => {
+                    model.set_workers(self.workers.clone());
+                    models.push(model);
+                }
                 Err(_) => return false,
             }
         }

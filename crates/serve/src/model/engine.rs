@@ -21,6 +21,7 @@ use super::standing::Standing;
 use super::waiting::{Asked, Waits};
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
+use crate::threads;
 
 /// The state of a model.
 pub(crate) struct Engine {
@@ -136,7 +137,8 @@ impl Engine {
             AnyModel::Full(learner) => learner.prediction(),
             AnyModel::Bandit(_) => Prediction::default(),
         };
-        let noregret_stream::save::Saved { learner, encoder, schema, .. } = saved;
+        let noregret_stream::save::Saved { mut learner, encoder, schema, .. } = saved;
+        learner.set_workers(threads::shared());
         let play = Play { explore: spec.service.explore.unwrap_or(0.0), ..play };
         let table = TableRows::of(&schema);
         let mut engine = Self {

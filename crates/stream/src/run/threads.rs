@@ -47,6 +47,14 @@ pub fn workers(threads: usize) -> Workers {
     pool.map_or_else(|_| Workers::default(), |pool| Workers::new(Threads(Arc::new(pool))))
 }
 
+/// As [`workers`], for callers on several threads: none of them belongs to the pool, and each waits while its
+/// pieces are run there.
+pub fn shared_workers(threads: usize) -> Workers {
+    let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("learner {at}"));
+    let pool = (threads > 1).then(|| builder.build().ok()).flatten();
+    pool.map_or_else(Workers::default, |pool| Workers::new(Threads(Arc::new(pool))))
+}
+
 /// Calls `work` on one of `threads` new threads, with all of them as its workers, while the calling
 /// thread waits and calls `meanwhile` every `interval`. Without new threads, if `threads` is below 2
 /// or the system cannot start any, the calling thread does all work, and `meanwhile` is not called.
@@ -87,6 +95,20 @@ mod tests {
             let mut counts = [0; 10];
             workers(threads).each(counts.iter_mut(), |count| *count += 1);
             assert_eq!(counts, [1; 10], "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn threads_are_shared_by_several_callers() {
+        for threads in 1..4 {
+            let (shared, mut lists) = (shared_workers(threads), [[0; 10]; 3]);
+            std::thread::scope(|scope| {
+                for list in &mut lists {
+                    let shared = &shared;
+                    scope.spawn(move || shared.each(list.iter_mut(), |count| *count += 1));
+                }
+            });
+            assert_eq!(lists, [[1; 10]; 3], "{threads} threads");
         }
     }
 
