@@ -269,6 +269,13 @@ pub struct DecisionError {
 }
 
 impl Decision {
+    /// Takes the by-products of `other`, a decision for the same row, which copies leave out. If the learner
+    /// has not changed since, [`BanditLearner::learn`](crate::learner::BanditLearner::learn) need not compute
+    /// them again; its results are the same.
+    pub fn take_by_products(&mut self, other: &mut Self) {
+        self.work = std::mem::take(&mut other.work);
+    }
+
     /// Checks a decision from an untrusted source (a log, a client) for a learner of `classes`
     /// classes.
     pub fn check(&self, classes: usize) -> Result<(), DecisionError> {

@@ -74,9 +74,17 @@ impl Engine {
             return;
         }
         if let AnyModel::Bandit(learner) = &mut self.learner {
-            let Waits { example, unscaled, taken, .. } = &*waits;
-            let x = learnt(&mut self.encoder, unscaled.as_ref(), example, &mut self.example);
-            learner.learn(x, taken, reward);
+            let Waits { example, unscaled, mut taken, .. } = Arc::unwrap_or_clone(waits);
+            let x = learnt(&mut self.encoder, unscaled.as_ref(), &example, &mut self.example);
+            // Nothing was learnt since the last decision: its forecast is not made again for its answer.
+            let is_last = self.decision.round == learner.rounds() + 1 && self.decided.features() == x;
+            if is_last {
+                taken.take_by_products(&mut self.decision);
+            }
+            learner.learn(x, &taken, reward);
+            if is_last {
+                self.decision.take_by_products(&mut taken);
+            }
         }
     }
 

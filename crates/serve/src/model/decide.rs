@@ -119,9 +119,11 @@ impl Engine {
         }
         let AnyModel::Bandit(learner) = &self.learner else { unreachable!("bandit feedback") };
         if !learner.decide(self.example.features(), offered, &mut self.decision) {
+            self.decision = Decision::default();
             let what = "the learner cannot decide among some of its labels";
             return Err(Refusal::invalid("labels", what));
         }
+        self.decided.clone_from(&self.example);
         check_scores(&self.decision)?;
         Ok(self.decision.clone())
     }

@@ -46,8 +46,9 @@ pub(crate) struct Engine {
     /// What the present event changes before it is accepted.
     pub(super) before: Option<Before>,
     pub(super) prediction: Prediction,
-    /// A buffer with the learner's scratch memory, which is made by the first decision.
+    /// The last decision of the learner, with its scratch memory, and the row that it was for.
     pub(super) decision: Decision,
+    pub(super) decided: Example,
     /// What the learner says of decisions that wait.
     pub(super) ahead: Ahead,
     pub(super) row: Row,
@@ -159,6 +160,7 @@ impl Engine {
             before: None,
             prediction,
             decision: Decision::default(),
+            decided: Example::default(),
             ahead: Ahead::default(),
             row: Row::new(),
             example: Example::default(),

@@ -275,3 +275,26 @@ fn a_gap_before_a_shadow_is_counted() {
     }
     assert_eq!((&shadow.about()["missed"], &shadow.about()["followed"]), (&json!(7), &json!(11)));
 }
+
+/// An answer that comes before anything else is learnt uses what was computed for its decision. All bits are
+/// those of a model that computes it again.
+#[test]
+fn by_products_of_the_last_decision_change_no_bit() {
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b", "c"], "params": {"features": 6}});
+    let (mut engine, mut other) = (made(&spec), made(&spec));
+    for t in 0..24 {
+        let mut events = vec![decide(&format!("d{t}"), json!({"x": {"v": t % 5, "w": t % 3}}))];
+        if t % 3 == 0 {
+            events.push(decide(&format!("e{t}"), json!({"x": {"v": 7}})));
+        }
+        events.push(Event::Feedback { id: format!("d{t}"), reward: 0.5, cost: None });
+        for event in &events {
+            engine.apply(t, event).expect("a good event");
+            if let Event::Feedback { .. } = event {
+                other.decision = Decision::default();
+            }
+            other.apply(t, event).expect("a good event");
+        }
+    }
+    assert_eq!(engine.snapshot().digest(), other.snapshot().digest());
+}
