@@ -75,6 +75,13 @@ fn sentence(field: &str, what: &str) -> String {
         let known = known.trim_start_matches("one of ").replace('`', "");
         return format!("{field} is no field of this request, which may have {known}");
     }
+    if what.starts_with("missing field ") {
+        return format!("{field} is missing; it was needed");
+    }
+    let word = what.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected "));
+    if let Some((found, words)) = word {
+        return format!("{field} is {}; {} was needed", shown(found), words.replace('`', ""));
+    }
     let other = what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
     let Some((found, needed)) = other.and_then(|rest| rest.rsplit_once(", expected ")) else {
         return cut(what, MOST_REPEATED);
@@ -350,6 +357,12 @@ mod tests {
     #[test]
     fn values_of_another_kind_are_told() {
         #[derive(Debug, serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Kind {
+            Full,
+            Bandit,
+        }
+        #[derive(Debug, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         #[expect(dead_code, reason = "none is read")]
         struct Body {
@@ -358,6 +371,7 @@ mod tests {
             name: Option<String>,
             is: Option<bool>,
             list: Option<Vec<String>>,
+            kind: Option<Kind>,
         }
         let long = "a".repeat(1000);
         for (text, what) in [
@@ -371,11 +385,17 @@ mod tests {
             (r#"{"count": 1, "name": [1]}"#.to_owned(), "name is a list; a text was needed".to_owned()),
             (r#"{"count": 1, "is": "a"}"#.to_owned(), "is is \"a\"; true or false was needed".to_owned()),
             (r#"{"count": 1, "list": {}}"#.to_owned(), "list is an object; a list was needed".to_owned()),
+            ("{}".to_owned(), "count is missing; it was needed".to_owned()),
+            (
+                r#"{"count": 1, "kind": "bandits"}"#.to_owned(),
+                "kind is \"bandits\"; full or bandit was needed".to_owned(),
+            ),
             ("3".to_owned(), "body is 3; an object was needed".to_owned()),
             (r#"[{"count": 1}]"#.to_owned(), format!("the body is a list; an object was needed{MANY}")),
             (
                 r#"{"counts": 1}"#.to_owned(),
-                "counts is no field of this request, which may have count, weight, name, is, list".to_owned(),
+                "counts is no field of this request, which may have count, weight, name, is, list, kind"
+                    .to_owned(),
             ),
             (
                 format!(r#"{{"count": "{long}"}}"#),

@@ -9,6 +9,7 @@ use noregret_stream::{Fault, Replacement};
 use serde::{Deserialize, Serialize};
 
 use crate::locks::Unpoisoned;
+use crate::model::spec::shown;
 use crate::refusal::Refusal;
 
 /// The right of a key; each includes the previous ones.
@@ -21,6 +22,17 @@ pub enum Right {
     Write,
     /// Make, change and delete models.
     Admin,
+}
+
+impl Right {
+    /// As it is given when a key is made.
+    fn word(self) -> &'static str {
+        match self {
+            Right::Read => "read",
+            Right::Write => "write",
+            Right::Admin => "admin",
+        }
+    }
 }
 
 /// A stored key.
@@ -126,12 +138,21 @@ impl Keys {
         // A comparison in constant time is not needed, since the timing of hashes reveals nothing
         // about keys.
         let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
-            return Err(Refusal::unauthorised("the key is not valid"));
+            let what = "the key is none of the service's: it is mistyped, or was removed";
+            return Err(Refusal::unauthorised(what));
         };
         let fits =
             key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
-        if key.right < right || !fits {
-            return Err(Refusal::forbidden("the key does not allow this"));
+        if !fits {
+            let (mine, asked) = (key.models.join(", "), model.unwrap_or("all models"));
+            let what =
+                format!("the key {} is for {mine} alone; one for {asked} was needed", shown(&key.name));
+            return Err(Refusal::forbidden(what));
+        }
+        if key.right < right {
+            let (mine, needed) = (key.right.word(), right.word());
+            let what = format!("the key {} has the right {mine}; {needed} was needed", shown(&key.name));
+            return Err(Refusal::forbidden(what));
         }
         Ok(())
     }
@@ -169,15 +190,10 @@ impl Keys {
     /// A line for every key, never with the key: name, right, models and rate, if it has one, separated by
     /// tabs.
     pub fn lines(&self) -> Vec<String> {
-        let right = |right: Right| match right {
-            Right::Read => "read",
-            Right::Write => "write",
-            Right::Admin => "admin",
-        };
         let models =
             |key: &Key| if key.models.is_empty() { "all models".to_owned() } else { key.models.join(",") };
         let rate = |key: &Key| key.rate.map_or_else(String::new, |rate| format!("\t{rate} a second"));
-        let line = |key: &Key| format!("{}\t{}\t{}{}", key.name, right(key.right), models(key), rate(key));
+        let line = |key: &Key| format!("{}\t{}\t{}{}", key.name, key.right.word(), models(key), rate(key));
         self.0.iter().map(line).collect()
     }
 
@@ -290,6 +306,11 @@ mod tests {
         assert_eq!(status(Some(&one), Right::Read, Some("news")), Ok(()));
         assert_eq!(status(Some(&one), Right::Write, Some("other")), Err(403));
         assert_eq!(status(Some(&one), Right::Admin, Some("news")), Err(403));
+        let why = |key: &str, right, model| keys.check(Some(key), right, model).expect_err("refused").detail;
+        let read_only = why(&read, Right::Admin, None);
+        assert_eq!(read_only, "the key \"reader\" has the right read; admin was needed");
+        let of_one = why(&one, Right::Read, None);
+        assert_eq!(of_one, "the key \"site\" is for news alone; one for all models was needed");
         assert_eq!(
             (keys.only_model(Some(&one)), keys.only_model(Some(&read))),
             (Some("news".to_owned()), None)
