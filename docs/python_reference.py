@@ -34,7 +34,7 @@ PAGES: dict[str, list[tuple[str, list[str]]]] = {
     ],
     "noregret.ray": [
         ("ray/__init__.py", ["sweep", "fit", "KeyedLearners", "KeyedBandits"]),
-        ("ray/_serve.py", ["deployment"]),
+        ("ray/_serve.py", ["deployment", "whole_log"]),
         ("ray/_tune.py", ["trainable"]),
     ],
     "noregret.client": [("client.py", ["Client", "Model", "Forecast", "Decision", "Refused"])],

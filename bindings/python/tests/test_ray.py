@@ -25,7 +25,7 @@ from noregret.cluster import fit as fit_on  # noqa: E402
 from noregret.cluster import sweep as sweep_on  # noqa: E402
 from noregret.cluster._fit import split  # noqa: E402
 from noregret.cluster._shard import add  # noqa: E402
-from noregret.ray import KeyedLearners, RayEngine, deployment, fit, sweep, trainable  # noqa: E402
+from noregret.ray import KeyedLearners, RayEngine, deployment, fit, sweep, trainable, whole_log  # noqa: E402
 
 HERE = LocalEngine(jobs=1)
 
@@ -242,6 +242,32 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
         assert program("replay", log, "--json", *options)[0]["answered"] == 30
         estimated = program("evaluate", log, "--policy", "uniform", "--reward-learner", "none", "--json")
         assert estimated[-1]["decisions"] == 30
+    # And one log of all of it.
+    whole_log(tmp_path / "decisions.ndjson", tmp_path / "all.ndjson")
+    assert program("replay", tmp_path / "all.ndjson", "--json")[0]["answered"] == 60
+    assert program("evaluate", tmp_path / "all.ndjson", "--policy", "uniform", "--reward-learner", "none", "--json")[-1]["decisions"] == 60
+
+
+def test_replicas_of_a_bandit_have_one_log(cluster, tmp_path):
+    from ray import serve
+
+    x, y = stream(60, 3, 3)
+    facts = {"features": 3, "labels": ["a", "b", "c"], "exploration": 0.2, "seed": 1}
+    serve.start(http_options={"location": "NoServer"})
+    try:
+        handle = serve.run(deployment(log=tmp_path / "decisions.ndjson", replicas=2, cores=0.1, **facts))
+        # All at once, so that both replicas decide.
+        asked = [handle.decide.remote(row.tolist()) for row in x]
+        said = [one.result(timeout_s=60) for one in asked]
+        for one, label in zip(said, y, strict=True):
+            handle.feedback.remote(one["id"], one["label"] == facts["labels"][label]).result(timeout_s=60)
+        assert sorted(int(one["id"]) for one in said) == list(range(60)) and handle.rounds.remote().result() == 60
+    finally:
+        serve.shutdown()
+    whole_log(tmp_path / "decisions.ndjson", tmp_path / "all.ndjson")
+    replayed = program("replay", tmp_path / "all.ndjson", "--json")[0]
+    right = sum(one["label"] == facts["labels"][label] for one, label in zip(said, y, strict=True))
+    assert (replayed["decisions"], replayed["answered"], replayed["right"]) == (60, 60, right)
 
 
 def answer(call):
@@ -301,9 +327,8 @@ def test_tasks_without_a_machine_say_so(cluster):
     assert [fitting.get(one).tolist() for one in fitting.map(np.full, [(2, 1.0), (2, 2.0)])] == [[1, 1], [2, 2]]
 
 
-def answered(app, path, body, root=""):
-    """The status and the answer of an application to a request."""
-    import asyncio
+def asking(app, path, body, root=""):
+    """The response of an application to a request, to be awaited."""
     import json
 
     from starlette.requests import Request
@@ -312,7 +337,15 @@ def answered(app, path, body, root=""):
         return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
 
     scope = {"type": "http", "method": "POST", "path": root + path, "root_path": root, "headers": [], "query_string": b""}
-    response = asyncio.run(app(Request(scope, receive)))
+    return app(Request(scope, receive))
+
+
+def answered(app, path, body, root=""):
+    """The status and the answer of an application to a request."""
+    import asyncio
+    import json
+
+    response = asyncio.run(asking(app, path, body, root))
     return response.status_code, json.loads(response.body)
 
 
@@ -364,3 +397,90 @@ def test_a_log_belongs_to_one_replica_and_one_bandit(tmp_path, monkeypatch):
     status, told_why = answered(second, "/decide", {"x": [x[20].tolist(), [1.0, 2.0]]})
     assert status == 400 and "x has 2 numbers" in told_why["title"] and second._bandit.waiting == []
     assert answered(second, "/decide", {"x": x[20:22].tolist()})[0] == 200 and len(second._bandit.waiting) == 2
+
+
+class Handle:
+    """What a replica has of the process with the bandit: it answers a call when the event loop has had a turn."""
+
+    def __init__(self, bandit):
+        self.bandit, self.calls = bandit, []
+
+    def __getattr__(self, method):
+        from types import SimpleNamespace
+
+        async def call(*arguments):
+            import asyncio
+
+            self.calls.append(arguments)
+            await asyncio.sleep(0)
+            return getattr(self.bandit, method)(*arguments)
+
+        return SimpleNamespace(remote=call)
+
+
+def test_a_replica_asks_for_all_that_waits_in_one_call(tmp_path):
+    import asyncio
+    import json
+
+    from noregret.ray._serve import Decider, Front
+
+    x, _ = stream(20, 3, 2)
+    bandit = Decider(str(tmp_path / "shop.ndjson"), "soba", {"features": 3, "labels": ["a", "b"], "seed": 1})
+    handle = Handle(bandit)
+    front = Front(handle)
+    bodies = [{"x": row.tolist()} for row in x] + [{"x": [1.0]}, {}]
+
+    async def all_at_once():
+        return await asyncio.gather(*(asking(front, "/decide", body) for body in bodies))
+
+    responses = asyncio.run(all_at_once())
+    assert [one.status_code for one in responses] == [200] * 20 + [400] * 2 and len(handle.calls) <= 2
+    assert [json.loads(one.body)["id"] for one in responses[:20]] == [str(at) for at in range(20)]
+    # Routes, refusals and answers are those of the bandit itself.
+    for path, body in (("/feedback", {"id": "9", "correct": 1}), ("/feedback", {"id": "99", "correct": True}), ("/other", {}), ("/", [])):
+        assert answered(front, path, body) == answered(bandit, path, body)
+    assert answered(front, "/feedback", {"id": "3", "correct": True}) == (200, {"id": "3"}) and bandit.rounds() == 1
+
+    # Where the process with the bandit is gone, whoever waits hears of it, and the next ones are answered.
+    handle.bandit = None
+    with pytest.raises(AttributeError):
+        answered(front, "/decide", bodies[0])
+    handle.bandit = bandit
+    assert answered(front, "/decide", bodies[0])[0] == 200
+
+
+def test_all_starts_of_a_bandit_are_one_log(tmp_path):
+    from noregret.ray import _serve
+
+    x, _ = stream(90, 3, 2)
+    facts = {"features": 3, "labels": ["a", "b"], "seed": 1, "exploration": 0.2}
+    log, alone = tmp_path / "shop.ndjson", Bandit("soba", most_waiting=5, **facts)
+    with pytest.raises(FileNotFoundError, match=r"there is no log of a served bandit; shop.0.ndjson was needed"):
+        whole_log(log, tmp_path / "none.ndjson")
+    for start in range(3):
+        # Before its first decision a start has learnt nothing, and leaves nothing.
+        _serve.Decider(str(log), "soba", facts | {"most_waiting": 5})
+        bandit = _serve.Decider(str(log), "soba", facts | {"most_waiting": 5})
+        for row in x[30 * start : 30 * start + 30]:
+            said, mine = bandit.decide(row.tolist()), alone.decide(row)
+            assert (said["id"], said["label"], said["probability"]) == (str(mine.id), mine.label, mine.probability)
+            if mine.id % 3:
+                bandit.feedback(said["id"], mine.id % 2 == 0)
+                alone.feedback(mine.id, mine.id % 2 == 0)
+        assert bandit._bandit.waiting == alone.waiting and len(alone.waiting) <= 5
+        del bandit
+    # The last line of a killed process was not answered.
+    last = sorted(tmp_path.glob("shop.*.ndjson"))[-1]
+    with open(last, "ab") as lines:
+        lines.write(b'{"id":"90","x":[1.0')
+    whole_log(log, tmp_path / "all.ndjson")
+    again = Bandit.replay(tmp_path / "all.ndjson", most_waiting=5)
+    np.testing.assert_array_equal(again.scores(x), alone.scores(x))
+    assert (again.rounds, again.waiting) == (alone.rounds, alone.waiting)
+    with pytest.raises(FileExistsError):
+        whole_log(log, tmp_path / "all.ndjson")
+    sorted(tmp_path.glob("shop.*.ndjson"))[1].unlink()
+    with pytest.raises(FileNotFoundError, match=r"shop.1.ndjson is missing: later files go on from it"):
+        whole_log(log, tmp_path / "fewer.ndjson")
+    with pytest.raises(ValueError, match=r"a name that ends in .ndjson was needed"):
+        _serve.Decider(str(tmp_path / "shop.ndjson.gz"), "soba", facts)

@@ -13,10 +13,10 @@ from .. import cluster
 from ..cluster import Fitted, Sweep
 from ..cluster._fit import is_real, split
 from ._engine import RayEngine
-from ._serve import deployment
+from ._serve import deployment, whole_log
 from ._tune import trainable
 
-__all__ = ["KeyedBandits", "KeyedLearners", "RayEngine", "deployment", "fit", "sweep", "trainable"]
+__all__ = ["KeyedBandits", "KeyedLearners", "RayEngine", "deployment", "fit", "sweep", "trainable", "whole_log"]
 
 
 def sweep(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import os
 import re
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +44,10 @@ class Predictor:
         return {"label": _plain(self._labels[int(np.argmax(known))]), "p": dict(zip(self._names, known.tolist(), strict=True))}
 
     async def __call__(self, request: Any) -> Any:
-        return await _answer(request, {"predict": lambda body: self.predict(_member(body, "x"))}, "predict")
+        async def answer(_: str, body: Any) -> tuple[int, Any]:
+            return _status(lambda: self.predict(_member(body, "x")))
+
+        return await _respond(request, answer, ["predict"], "predict")
 
 
 class Decider:
@@ -49,29 +55,31 @@ class Decider:
 
     The log is the decision log that `noregret run --log` and `noregret serve` write, and `noregret replay` and
     `noregret evaluate` read; after a restart the replica replays the log and continues bit for bit. A log belongs to
-    one replica: a second one waits until the first has ended, for a minute.
+    one process: a second one waits until the first has ended, for a minute.
     """
 
     def __init__(self, log: str, learner: str, options: dict[str, Any]) -> None:
         path = Path(log)
+        if path.suffix in (".gz", ".zst", ".parquet"):
+            raise ValueError(
+                f"log = {path}: such a file can be read when it is closed, and a replica may be killed; a name that ends in .ndjson was needed"
+            )
         self._path = path
         self._lease = _lease(path)
-        numbered = re.compile(re.escape(path.stem) + "[.]([0-9]+)" + re.escape(path.suffix))
-        found = [(int(name[1]), part) for part in path.parent.iterdir() if (name := numbered.fullmatch(part.name))]
-        parts = [part for _, part in sorted(found)]
-        model = None
+        parts = _parts(path)
+        while parts and not _has_line(parts[-1][1]):  # Nothing was decided after that start.
+            parts.pop()[1].unlink()
         if parts:
             # Every start continues in a new file, with the model at that time beside it.
-            last = parts[-1]
+            number, last = parts[-1]
             began = last.with_suffix(".model")
-            bandit = Bandit.replay(last, began if began.exists() else None)
+            limits = {name: options[name] for name in ("most_waiting", "memory") if name in options}
+            bandit = Bandit.replay(last, began if began.exists() else None, **limits)
             _check_same(path, bandit, learner, options.get("labels"))
-            number = max(found)[0] + 1
+            number += 1
+            bandit.save(path.parent / f"{path.stem}.{number}.model")
         else:
             bandit, number = Bandit(learner, **options), 0
-        if number:
-            model = path.parent / f"{path.stem}.{number}.model"
-            bandit.save(model)
         self._bandit = bandit
         self._log = bandit.log(path.parent / f"{path.stem}.{number}{path.suffix}")
 
@@ -98,12 +106,113 @@ class Decider:
         """Rounds learnt."""
         return self._bandit.rounds
 
+    def answers(self, asked: list[tuple[str, Any]]) -> list[tuple[int, Any]]:
+        """The status and the answer of each request, given as its route and its body, in their order."""
+        return [_status(ROUTES[name], self, body) for name, body in asked]
+
     async def __call__(self, request: Any) -> Any:
-        routes = {
-            "decide": lambda body: self.decide(_member(body, "x")),
-            "feedback": lambda body: self.feedback(str(_member(body, "id")), _member(body, "correct")),
-        }
-        return await _answer(request, routes, "decide")
+        async def answer(name: str, body: Any) -> tuple[int, Any]:
+            return _status(ROUTES[name], self, body)
+
+        return await _respond(request, answer, ROUTES, "decide")
+
+
+ROUTES: dict[str, Callable[[Any, Any], Any]] = {
+    "decide": lambda bandit, body: bandit.decide(_member(body, "x")),
+    "feedback": lambda bandit, body: bandit.feedback(str(_member(body, "id")), _member(body, "correct")),
+}
+"""What a bandit answers."""
+
+
+class Front:
+    """Answers requests for a bandit that one process has. Any number of replicas share its decisions and its log: each sends what came
+    while its last call was answered in one call."""
+
+    def __init__(self, bandit: Any) -> None:
+        self._bandit = bandit
+        self._waiting: list[tuple[tuple[str, Any], asyncio.Future[tuple[int, Any]]]] = []
+        self._asking: asyncio.Task[None] | None = None
+
+    async def decide(self, x: Any) -> Any:
+        """See `Decider.decide`."""
+        return await self._bandit.decide.remote(x)
+
+    async def feedback(self, id: str, correct: Any) -> Any:
+        """See `Decider.feedback`."""
+        return await self._bandit.feedback.remote(id, correct)
+
+    async def rounds(self) -> int:
+        """See `Decider.rounds`."""
+        rounds: int = await self._bandit.rounds.remote()
+        return rounds
+
+    async def _answer(self, name: str, body: Any) -> tuple[int, Any]:
+        answered: asyncio.Future[tuple[int, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting.append(((name, body), answered))
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask())
+        return await answered
+
+    async def _ask(self) -> None:
+        while self._waiting:
+            asked, self._waiting = self._waiting, []
+            try:
+                answers = await self._bandit.answers.remote([one for one, _ in asked])
+            except Exception as failure:
+                for _, answered in asked:
+                    if not answered.done():
+                        answered.set_exception(failure)
+                continue
+            for (_, answered), answer in zip(asked, answers, strict=True):
+                if not answered.done():  # The client may have gone.
+                    answered.set_result(answer)
+        self._asking = None
+
+    async def __call__(self, request: Any) -> Any:
+        return await _respond(request, self._answer, ROUTES, "decide")
+
+
+def whole_log(log: str | os.PathLike[str], to: str | os.PathLike[str]) -> None:
+    """Writes one log of all starts of a served bandit.
+
+    `noregret replay`, `Bandit.replay` and `noregret evaluate` take it. The bandit may be deciding meanwhile: what comes later is
+    left out.
+
+    Parameters
+    ----------
+    log
+        The `log` of `deployment`.
+    to
+        A new file. If the files of the first starts are no longer there, a replay needs the model beside the first one that is.
+
+    Raises FileNotFoundError if there is none or one between two others is missing, FileExistsError if `to` exists.
+    """
+    path = Path(log)
+    parts = [(number, part) for number, part in _parts(path) if _has_line(part)]
+    if not parts:
+        raise FileNotFoundError(f"{path}: there is no log of a served bandit; {path.stem}.0{path.suffix} was needed")
+    for (before, _), (number, part) in itertools.pairwise(parts):
+        if number != before + 1:
+            raise FileNotFoundError(f"{part.with_name(f'{path.stem}.{before + 1}{path.suffix}')} is missing: later files go on from it")
+    with open(to, "xb") as out:
+        for number, part in parts:
+            with open(part, "rb") as lines:
+                for at, line in enumerate(lines):
+                    # The model with which a later start began is what the lines before it give; a line without an end was never answered.
+                    if line.endswith(b"\n") and (at > 0 or number == parts[0][0]):
+                        out.write(line)
+
+
+def _parts(path: Path) -> list[tuple[int, Path]]:
+    """The logs of all starts with their numbers, the first one first."""
+    numbered = re.compile(re.escape(path.stem) + "[.]([0-9]+)" + re.escape(path.suffix))
+    return sorted((int(name[1]), part) for part in path.parent.iterdir() if (name := numbered.fullmatch(part.name)))
+
+
+def _has_line(part: Path) -> bool:
+    """Whether a log has its header."""
+    with open(part, "rb") as lines:
+        return lines.readline().endswith(b"\n")
 
 
 def _lease(path: Path) -> Lease:
@@ -134,21 +243,31 @@ def _plain(label: Any) -> Any:
     return label if isinstance(label, str | int | float) else str(label)
 
 
-async def _answer(request: Any, routes: dict[str, Any], default: str) -> Any:
-    """Executes the method named by a request's path after the prefix of the application, or the default; an error is answered by a
-    sentence."""
+async def _respond(request: Any, answer: Callable[[str, Any], Awaitable[tuple[int, Any]]], routes: Iterable[str], default: str) -> Any:
+    """The response to a request, whose route is its path after the prefix of the application, or the default."""
     from starlette.responses import JSONResponse
 
-    name = request.url.path.removeprefix(request.scope.get("root_path", "").rstrip("/")).strip("/")
-    route = routes.get(name or default)
-    if route is None:
+    name = request.url.path.removeprefix(request.scope.get("root_path", "").rstrip("/")).strip("/") or default
+    if name not in routes:
         return JSONResponse({"title": f"/{name} is unknown; known are {', '.join(f'/{known}' for known in routes)}"}, status_code=404)
     try:
-        return JSONResponse(route(await request.json()))
-    except KeyError as unknown:
-        return JSONResponse({"title": f"{unknown} is unknown"}, status_code=404)
-    except (TypeError, ValueError) as error:
+        body = await request.json()
+    except ValueError as error:
         return JSONResponse({"title": str(error)}, status_code=400)
+    status, content = await answer(name, body)
+    return JSONResponse(content, status_code=status)
+
+
+def _status(method: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
+    """What a method answers, with its status; an error is answered by a sentence."""
+    try:
+        return 200, method(*arguments)
+    except KeyError as unknown:
+        return 404, {"title": f"{unknown} is unknown"}
+    except (TypeError, ValueError) as error:
+        return 400, {"title": str(error)}
+    except OSError as error:  # The log cannot be written.
+        return 503, {"title": str(error)}
 
 
 def _member(body: Any, name: str) -> Any:
@@ -178,7 +297,8 @@ def deployment(
         (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`,
         `POST …/feedback {"id": "..", "correct": true}`.
     replicas, cores
-        Number of processes (one for a bandit), and cores reserved by each.
+        Number of processes that answer requests, and cores reserved by each. Several replicas of a bandit share one more process, which
+        decides, learns and writes the log.
     """
     from ray import serve
 
@@ -187,7 +307,8 @@ def deployment(
     if model is not None:
         kind = serve.deployment(num_replicas=replicas, ray_actor_options={"num_cpus": cores})(Predictor)
         return kind.bind(str(Path(model).absolute()))
-    if replicas != 1:
-        raise ValueError(f"replicas = {replicas}: one replica owns a log")
     one = serve.deployment(num_replicas=1, ray_actor_options={"num_cpus": cores})(Decider)
-    return one.bind(str(Path(log or "").absolute()), learner, options)
+    bandit = one.bind(str(Path(log or "").absolute()), learner, options)
+    if replicas == 1:
+        return bandit
+    return serve.deployment(num_replicas=replicas, ray_actor_options={"num_cpus": cores})(Front).bind(bandit)
