@@ -425,6 +425,8 @@ fn labels_that_look_alike_are_told() {
         assert!(said(&labels).contains(&sentence), "{}", said(&labels));
     }
     assert!(!said(&["1.1", "1.10", "x"]).contains("look alike"));
+    let sentence = "the label \"Unknown\" is a class like others: if it stands for a missing label, the option missing = Unknown";
+    assert!(said(&["No", "Unknown", "yes"]).contains(sentence), "{}", said(&["No", "Unknown", "yes"]));
 }
 
 /// A missing weight is 1, in every word for it.

@@ -257,6 +257,17 @@ pub fn look_alike(labels: &Labels) -> Option<String> {
     })
 }
 
+/// A remark on a label that is a class, and would stand for a missing label in many tables.
+pub fn perhaps_missing(labels: &Labels) -> Option<String> {
+    const WORDS: [&str; 7] =
+        ["unknown", "missing", "undefined", "unlabeled", "unlabelled", "nil", "no label"];
+    let name = labels.iter().find(|name| WORDS.iter().any(|word| name.eq_ignore_ascii_case(word)))?;
+    Some(format!(
+        "the label {} is a class like others: if it stands for a missing label, the option missing = {name} says so",
+        shown(name)
+    ))
+}
+
 /// What is measured of the scalings that come into question.
 fn trials(reader: &dyn Reader, scaling: Option<Scaling>) -> Vec<Trial> {
     let schema = reader.schema();

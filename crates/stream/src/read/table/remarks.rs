@@ -72,8 +72,8 @@ fn rounded<'a>(cells: &[&'a [u8]]) -> Option<(Cow<'a, str>, usize, usize)> {
     (20 * read.len() < 19 * long.len()).then(|| (String::from_utf8_lossy(cell), long.len(), read.len()))
 }
 
-/// A number of nines, such as -999, that is far from all others of its column and repeats, and how often: it
-/// stands for a missing one in many tables.
+/// A number of nines, such as -999, or else -1, that is far from all others of its column and repeats, and
+/// how often: it stands for a missing one in many tables.
 fn sentinel<'a>(cells: &[&'a [u8]], sample: &Sample<'_>) -> Option<(Cow<'a, str>, usize)> {
     const LEAST: usize = 3;
     const FAR: f64 = 5.0;
@@ -82,14 +82,19 @@ fn sentinel<'a>(cells: &[&'a [u8]], sample: &Sample<'_>) -> Option<(Cow<'a, str>
         let digits = digits.strip_suffix(b".0").unwrap_or(digits);
         digits.len() > 2 && digits.iter().all(|digit| *digit == b'9')
     };
-    let code = *cells.iter().find(|cell| is_nines(cell))?;
+    let is_minus_one = |cell: &&&[u8]| matches!(**cell, b"-1" | b"-1.0");
+    let nines = cells.iter().find(|cell| is_nines(cell));
+    let code = *nines.or_else(|| cells.iter().find(is_minus_one))?;
     let value = number::parse(code).ok().filter(|value| !sample.missing.is_number(*value))?;
     let numbers = || cells.iter().filter_map(|cell| number::parse(cell).ok()).filter(|one| one.is_finite());
     let others = || numbers().filter(|one| *one != value);
     let count = numbers().count() - others().count();
     let (least, largest) =
         (others().fold(f64::INFINITY, f64::min), others().map(f64::abs).fold(0.0, f64::max));
-    let far = (value < 0.0 && least >= 0.0) || value.abs() >= FAR * largest;
+    let far = match value == -1.0 {
+        true => least >= FAR,
+        false => (value < 0.0 && least >= 0.0) || value.abs() >= FAR * largest,
+    };
     let repeats = count >= LEAST && 100 * count >= cells.len() && least.is_finite();
     (far && repeats).then(|| (String::from_utf8_lossy(code), count))
 }

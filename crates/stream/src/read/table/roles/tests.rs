@@ -319,6 +319,15 @@ fn numbers_that_may_stand_for_missing_ones_are_told() {
     for code in ["-99.5", "999x", "33", "-1"] {
         assert_eq!(told(code), None, "{code}");
     }
+    let ages = (0..100).map(|t| {
+        let age = if t % 9 == 4 { "-1".to_owned() } else { (18 + t * 7 % 60).to_string() };
+        format!("{age}|{}|{}", t * 3 % 17, t % 2)
+    });
+    let notes = decided("a,b,label", ages, |_| {}).notes;
+    assert!(
+        notes.iter().any(|note| note.starts_with("column \"a\" is -1 in 11 of all 100 rows")),
+        "{notes:?}"
+    );
 }
 
 /// Days of one month are no numbers with the unit of a month, and a few words beside a unit are missing.
