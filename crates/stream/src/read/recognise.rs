@@ -60,6 +60,16 @@ pub(crate) fn is_drawn(peek: &Peek<'_>) -> bool {
     peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).any(is_rule)
 }
 
+/// About lines of fastText.
+pub(crate) const FAST_TEXT: &str = "has lines of fastText, which begin with their label; sed 's/[:|]/ /g; \
+                                    s/^__label__\\([^ ]*\\)/\\1 |/' makes lines of Vowpal Wabbit of them";
+
+/// Whether these lines begin with a label as fastText writes it: as a table, their label would be a word.
+pub(crate) fn is_fast_text(peek: &Peek<'_>) -> bool {
+    let mut lines = peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).peekable();
+    lines.peek().is_some() && lines.all(|line| line.starts_with(b"__label__"))
+}
+
 /// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is
 /// asked for records: lists or objects of columns, or columns and data apart; or records inside it.
 pub(crate) fn is_whole_table(object: &Map<String, Value>) -> bool {
@@ -179,6 +189,14 @@ mod tests {
         {
             assert!(!drawn(text), "{text}");
         }
+    }
+
+    #[test]
+    fn lines_of_fast_text_begin_with_labels() {
+        let is = |text: &str| is_fast_text(&Peek { bytes: text.as_bytes(), all: true });
+        assert!(is("__label__u a box came\n\n__label__v , no box\n"));
+        assert!(!is("__label__u,1\nv,2\n") && !is("label,__label__u\n") && !is(""));
+        assert!(FAST_TEXT.ends_with(r"s/^__label__\([^ ]*\)/\1 |/' makes lines of Vowpal Wabbit of them"));
     }
 
     #[test]

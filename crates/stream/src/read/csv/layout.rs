@@ -9,7 +9,7 @@ use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::options::{CsvSchema, ReadOptions, Style};
-use crate::read::recognise::{DRAWN, is_drawn};
+use crate::read::recognise::{DRAWN, FAST_TEXT, is_drawn, is_fast_text};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
@@ -59,6 +59,9 @@ fn about_word(word: String) -> String {
 pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, ReadErrorKind> {
     if is_drawn(peek) {
         return Err(DRAWN.into());
+    }
+    if options.label.is_none() && is_fast_text(peek) {
+        return Err(FAST_TEXT.into());
     }
     let delimiter = delimiter_of(peek, options)?;
     let mut rows = records(peek, delimiter, LINES);
@@ -504,7 +507,11 @@ mod tests {
 
     #[test]
     fn files_that_are_no_tables_are_refused() {
-        let cases = [("1\n2\n", "has a single column"), ("a,b\n", "has a header but no rows")];
+        let cases = [
+            ("1\n2\n", "has a single column"),
+            ("a,b\n", "has a header but no rows"),
+            ("__label__u a box came\n__label__v a letter\n", FAST_TEXT),
+        ];
         for (text, error) in cases {
             assert_eq!(shape(text, &ReadOptions::default()), Err(error.to_owned()), "{text:?}");
         }

@@ -31,7 +31,11 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
             _ if byte == group || byte == b' ' || byte == b'\'' => {
                 // 0.100 and 0,100 are no thousands.
                 let zero = matches!(plain[..], [.., b'0']) && digits == 1;
-                let fits = if grouped { digits == 3 } else { (1..=3).contains(&digits) && !zero };
+                // 1,20,000 is a number in India.
+                let fits = match grouped {
+                    true => digits == 3 || (digits == 2 && byte == b','),
+                    false => (1..=3).contains(&digits) && !zero,
+                };
                 if decimals || !fits {
                     return None;
                 }
@@ -77,7 +81,7 @@ pub(crate) fn comma_way_out(text: &str) -> &'static str {
 /// The cell without currency or percent signs around it, and whether a minus or parentheses, which mean one,
 /// are around these.
 fn strip(cell: &[u8]) -> (bool, &[u8]) {
-    const SIGNS: [&str; 5] = ["$", "€", "£", "¥", "%"];
+    const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "₹", "%"];
     let cell = cell.trim_ascii();
     let inside = cell.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")"));
     let minus = inside.or_else(|| cell.strip_prefix(b"-"));
@@ -160,6 +164,10 @@ mod tests {
             ("1,234.50", Some(Style::Grouped), Some(1234.5)),
             ("12.5", Some(Style::Grouped), Some(12.5)),
             ("1,234,567", Some(Style::Grouped), Some(1_234_567.0)),
+            ("1,20,000", Some(Style::Grouped), Some(120_000.0)),
+            ("₹ 12,34,567.5", Some(Style::Grouped), Some(1_234_567.5)),
+            ("1,20", Some(Style::Grouped), None),
+            ("1.20.000", Some(Style::DecimalComma), None),
             ("12,5", Some(Style::Grouped), None),
             ("1,2345", Some(Style::Grouped), None),
             ("1.234,50", Some(Style::DecimalComma), Some(1234.5)),
