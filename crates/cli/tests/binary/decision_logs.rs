@@ -88,6 +88,13 @@ fn rewards_of_a_log_have_a_range() {
     folder.write("data.csv", "a,label\n".to_owned() + &"1,x\n2,y\n".repeat(20));
     let refused = folder.run("run data.csv --feedback bandit --rewards 0..4 --quiet");
     assert!(refused.code == 2 && refused.stderr.contains("is no log of decisions"), "{}", refused.stderr);
+    folder.write("cb.vw", "1:-2:0.5 | a\n2:0:0.5 | b\n".repeat(20));
+    for range in ["run cb.vw --feedback bandit --rewards 0..4", "evaluate cb.vw --policy uniform --rewards 0..4"] {
+        let refused = folder.run(range);
+        let way_out = "whose range the option costs states (rewards up to 50 are costs = -50..0)";
+        assert!(refused.code == 2 && refused.stderr.contains(way_out), "{}", refused.stderr);
+    }
+    folder.run("evaluate cb.vw --policy uniform --costs=-4..0").succeeded();
     let refused = folder.run(&format!("{run} --drop age"));
     assert!(refused.code == 2 && refused.stderr.contains("leave out drop = \"age\""), "{}", refused.stderr);
 }

@@ -286,6 +286,11 @@ fn bad_logs_are_refused_with_their_line() {
         let value = evaluated(&folder, "log --policy uniform --on-bad-row skip");
         assert_eq!((value["rounds"].as_u64(), value["bad_rows"].as_u64()), (Some(1), Some(1)), "{line}");
     }
+    folder.write("list", r#"{"label":"r","p":[0.2,0.8],"correct":true}"#);
+    folder.run("evaluate list --policy uniform").failed(
+        2,
+        "list:1: \"p\" has 2 numbers for the 3 labels 0, 1, r; an object with the labels as keys says which number is whose",
+    );
     folder.write("log", format!("{good}\n{{\"id\":\"a\",\"correct\":true}}\n"));
     folder
         .run("evaluate log --policy constant:z")

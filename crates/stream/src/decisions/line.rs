@@ -438,8 +438,14 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
             ));
         }
         Some(ListOrMap::List(list)) if list.len() < known.labels.len() => {
+            const SHOWN: usize = 10;
             let (numbers, labels) = (list.len(), known.labels.len());
-            return Err(fault!("{key:?} has {numbers} numbers for {labels} labels"));
+            let named = known.labels.iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+            let more = if labels > SHOWN { ", …" } else { "" };
+            return Err(fault!(
+                "{key:?} has {numbers} numbers for the {labels} labels {named}{more}; an object with the labels as \
+                 keys says which number is whose"
+            ));
         }
         Some(ListOrMap::List(list)) => return Ok(list),
         Some(ListOrMap::Map(pairs)) => pairs,

@@ -203,13 +203,18 @@ impl Logged {
             Kind::Format(Format::Vw) if unnamed => Self::open_vw(path, Format::Vw, schema, keys.costs),
             Kind::VwJson if unnamed => Self::open_vw(path, Format::Ndjson, schema, keys.costs),
             other => {
+                let has_costs = matches!(other, Kind::Format(Format::Vw) | Kind::VwJson);
                 let other = match other {
                     Kind::Format(format) | Kind::Others(format, _) => format.name(),
                     Kind::VwJson => "Vowpal Wabbit's JSON",
                 };
-                let what = format!(
+                let mut what = format!(
                     "is {other}, whose columns cannot be named; csv, arff, ndjson or parquet was needed"
                 );
+                if has_costs {
+                    what += "; it has costs, whose range the option costs states (rewards up to 50 are \
+                             costs = -50..0)";
+                }
                 Err(ReadError::new(path, 0, ReadErrorKind::Layout(what)))
             }
         }

@@ -75,8 +75,9 @@ impl LogUse {
     /// Refuses data with labels where a range of rewards says that a log was meant.
     pub(crate) fn check_data(self) -> Result<(), Fault> {
         match self {
-            Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions, whose rewards have a range; the range of costs in data is that of the \
-                                          option costs, and decision, probability and reward name the columns of another program's log"
+            Self::Learnt { rewards: Some(_), .. } => Err("is no log of decisions with rewards, whose range the option rewards states: Vowpal Wabbit's files have costs, \
+                                          whose range the option costs states (rewards up to 50 are costs = -50..0); decision, \
+                                          probability and reward name the columns of another program's log"
                 .into()),
             _ => Ok(()),
         }
