@@ -257,13 +257,15 @@ class Model:
         self._client._send("PUT", f"{self.path}/model", content=model, kind="application/octet-stream")
 
     def evaluate(
-        self, policy: str, *, params: Mapping[str, Any] | None = None, confidence: float | None = None
+        self, policy: str | Sequence[str], *, params: Mapping[str, Any] | None = None, confidence: float | None = None
     ) -> dict[str, Any]:
         """What ``policy`` would have earned on the log, with intervals of this ``confidence`` (0.95): ``uniform``, ``greedy``,
         ``logged``, ``best``, ``baseline``, ``constant:LABEL``, ``model:NAME``, ``learner:NAME``, a learner with these ``params`` that
         learns from the log, each round after it was evaluated in it, or ``alone:NAME``, which learns only from rounds that it might
-        have played itself."""
-        found: dict[str, Any] = self._post("evaluate", {"policy": policy, **_given(params=params, confidence=confidence)})
+        have played itself. Of several policies, a list, there are the ``evaluations`` of ``noregret evaluate`` on the exported log, and
+        the ``differences`` to the first one, with verdicts."""
+        asked = {"policy": policy} if isinstance(policy, str) else {"policies": list(policy)}
+        found: dict[str, Any] = self._post("evaluate", {**asked, **_given(params=params, confidence=confidence)})
         return found
 
     def save(self) -> int:

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let EvaluatePlan { log, reading, keys, policies, reward_learner, options, json } =
         EvaluatePlan::of(args)?;
     let opened = policies.into_iter().map(policy).collect::<Result<Vec<_>, _>>()?;
-    let (mut names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
+    let (names, mut policies): (Vec<String>, Vec<Policy>) = opened.into_iter().unzip();
     let open = |schema: Option<&Schema>| match &keys {
         None => Logged::open(&log, reading.format, schema),
         Some(keys) => Logged::open_foreign(&log, &reading, keys, schema),
@@ -42,11 +42,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
             error => Failure::data(format!("{log}: {error}")),
         }
     })?;
-    for (name, evaluation) in names.iter_mut().zip(&compared.evaluations) {
-        if let Some(label) = &evaluation.best_label {
-            *name = format!("best, constant:{label}");
-        }
-    }
+    let names = compared.called(names);
     let first = &compared.evaluations[0];
     note_bad_rows(first.bad_rows, first.first_bad_row.as_deref());
     if json {
@@ -57,11 +53,12 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         _ => print_table(&compared, &names, &policies, confidence),
     }
     .map_err(Failure::output)?;
-    for (evaluation, name) in compared.evaluations.iter().zip(&names) {
-        let prefix = if names.len() > 1 { format!("{name}: ") } else { String::new() };
-        for warning in &evaluation.warnings {
-            note(format_args!("noregret: {prefix}{warning}"));
-        }
+    for (warning, places) in compared.warnings() {
+        let about: Vec<&str> = places.iter().map(|at| names[*at].as_str()).collect();
+        // What is said of every policy is about the log.
+        let of_all = about.len() == names.len();
+        let prefix = if of_all { String::new() } else { format!("{}: ", about.join("; ")) };
+        note(format_args!("noregret: {prefix}{warning}"));
     }
     Ok(())
 }
@@ -83,23 +80,7 @@ fn policy(plan: PolicyPlan) -> Result<(String, Policy), Failure> {
 /// One object per policy, followed by one per difference.
 fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    for (evaluation, name) in compared.evaluations.iter().zip(names) {
-        let mut value = serde_json::to_value(evaluation).expect("plain numbers");
-        value["type"] = "evaluation".into();
-        value["policy"] = name.as_str().into();
-        value["confidence"] = confidence.into();
-        writeln!(out, "{value}")?;
-    }
-    for (difference, name) in compared.differences.iter().zip(&names[1..]) {
-        let mut value = serde_json::to_value(difference).expect("plain numbers");
-        value["type"] = "difference".into();
-        value["policy"] = name.as_str().into();
-        value["against"] = names[0].as_str().into();
-        value["confidence"] = confidence.into();
-        value["verdict"] = difference.verdict(confidence).into();
-        writeln!(out, "{value}")?;
-    }
-    Ok(())
+    compared.objects(names, confidence).iter().flatten().try_for_each(|value| writeln!(out, "{value}"))
 }
 
 /// Several policies: a line for each, with the difference to the first.
@@ -146,9 +127,11 @@ fn print_table(
         let Some(learnt) = &evaluation.learnt else { continue };
         print_learnt(&mut out, learnt, name)?;
         let Some(difference) = at.checked_sub(1).map(|at| &compared.differences[at]) else { continue };
+        let reward = first.estimates.by(difference.estimator).map(|of| decimals(of.value, 4));
+        let against = format!("{} ({})", names[0], reward.unwrap_or_default());
         match difference.more_from {
-            Some(from) => writeln!(out, "more than {} in every line from {from} rounds on", names[0])?,
-            None => writeln!(out, "no more than {} in the last line", names[0])?,
+            Some(from) => writeln!(out, "it earned more than {against} in every line from {from} rounds on")?,
+            None => writeln!(out, "it earned no more than {against} in the last line")?,
         }
     }
     Ok(())

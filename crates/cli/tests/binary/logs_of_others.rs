@@ -306,6 +306,22 @@ fn actions_without_features_are_those_on_offer() {
         .failed(2, "b.json:1: the action 1 (from 1) was played, which \"a\" does not have");
 }
 
+/// It names the policies that it is about, unless it is about the log.
+#[test]
+fn a_warning_is_said_once() {
+    let skipped = "{\"_skipLearn\":true,\"_label_cost\":5,\"_label_probability\":0.5,\"_labelIndex\":0,\"c\":{\"_multi\":[{},{}]}}\n";
+    let folder = Folder::with("ds.json", decision_service(20) + skipped);
+    let policies = "--policy uniform --policy constant:0 --policy logged --policy constant:0";
+    let said = folder.run(&format!("evaluate ds.json {policies}")).succeeded().stderr;
+    assert_eq!(said.matches("left out 1 row").count(), 1, "{said}");
+    assert!(said.contains("noregret: left out 1 row"), "{said}");
+    assert_eq!(
+        said.matches("noregret: constant:0; constant:0: the effective sample size is").count(),
+        1,
+        "{said}"
+    );
+}
+
 /// As the decision service writes it where it has not joined rewards with their rounds.
 #[test]
 fn rewards_by_themselves_are_left_out_and_counted() {

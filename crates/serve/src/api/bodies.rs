@@ -204,7 +204,13 @@ pub struct EvaluateBody {
     /// `learner:NAME` for a learner that learns from the log, each round after it was evaluated on it, or
     /// `alone:NAME` for one that learns only from rounds that it might have played itself.
     #[schema(example = "uniform")]
-    pub policy: String,
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// Instead of one policy, several, all but `baseline`: the answer has the `evaluations` of `noregret
+    /// evaluate` on the exported log, and the `differences` to the first policy with their verdicts.
+    #[schema(example = json!(["best", "logged", "learner:auto"]))]
+    #[serde(default)]
+    pub policies: Option<Vec<String>>,
     /// Parameters of that learner, as in the body that makes a model.
     #[serde(default)]
     #[schema(value_type = Object, example = json!({}))]

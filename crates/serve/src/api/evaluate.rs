@@ -1,15 +1,17 @@
-//! The route that estimates what other policies would have earned on the log of a model.
+//! The route that estimates what other policies would have earned on the log of a model: one, or several
+//! beside each other, as the command line evaluates them.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::StatusCode;
+use noregret_stream::Schema;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
-use noregret_stream::evaluate::{EvaluateOptions, Evaluation, MakeLearner, Policy, evaluate as estimate};
+use noregret_stream::evaluate::{Compared, EvaluateOptions, MakeLearner, Policy, compare};
 use noregret_stream::save::Frozen;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Answered;
 use super::bodies::EvaluateBody;
@@ -24,23 +26,30 @@ use crate::model::spec::{Feedback, Spec, shown};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
-/// Estimates what another policy would have earned on the log.
+/// The largest number of policies in a request.
+const MOST: usize = 20;
+
+/// Estimates what another policy would have earned on the log, or what several would have earned.
 #[utoipa::path(post, path = "/v1/models/{name}/evaluate", tag = "models", operation_id = "evaluate",
     params(OfModel),
     request_body(content = EvaluateBody, examples(
         ("policy" = (summary = "Labels drawn uniformly", value = json!({"policy": "uniform", "confidence": 0.9}))),
-        ("learner" = (summary = "A learner that learns from the log", value = json!({"policy": "learner:squarecb", "params": {"features": 50}})))
+        ("learner" = (summary = "A learner that learns from the log", value = json!({"policy": "learner:squarecb", "params": {"features": 50}}))),
+        ("several" = (summary = "Whether learning is worth it", value = json!({"policies": ["best", "logged", "learner:auto"]})))
     )),
-    responses((status = 200, description = "Estimated reward of the policy, by ips, snips, dm and dr, with intervals"),
+    responses((status = 200, description = "Estimated reward of the policy, by ips, snips, dm and dr, with intervals; of several `policies`, these \
+        `evaluations`, and the `differences` to the first policy with verdicts"),
         Refused))]
 pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
     let handle = ask.model(Right::Read)?;
     let Ask { app, headers, .. } = ask;
     let body: EvaluateBody = app.json(body).await?;
-    if let Some(other) = body.policy.strip_prefix("model:") {
-        app.allow(&headers, Right::Read, Some(other))?;
+    for policy in body.policy.iter().chain(body.policies.iter().flatten()) {
+        if let Some(other) = policy.strip_prefix("model:") {
+            app.allow(&headers, Right::Read, Some(other))?;
+        }
     }
-    let asked = format!("{:?}", (&body.policy, &body.params, body.confidence));
+    let asked = format!("{:?}", (&body.policy, &body.policies, &body.params, body.confidence));
     let work = estimated(app, Arc::clone(&handle), body);
     let found = handle.evaluations.answer(asked, work, LONGEST).await?;
     Ok(answered(StatusCode::OK, &found))
@@ -48,7 +57,20 @@ pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
 
 /// The estimates for a request.
 async fn estimated(app: Arc<App>, handle: Arc<Handle>, body: EvaluateBody) -> Result<Value, Refusal> {
-    let EvaluateBody { policy, params, confidence } = body;
+    let EvaluateBody { policy, policies, params, confidence } = body;
+    let confidence = confidence.unwrap_or(0.95);
+    let policy = match (policy, policies) {
+        (Some(policy), None) => policy,
+        (None, Some(names)) if params.is_empty() => return several(app, handle, names, confidence).await,
+        (None, Some(_)) => {
+            let what = "one policy learner:NAME has parameters; of several, each learner has its defaults";
+            return Err(Refusal::invalid("params", what));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Refusal::invalid("policies", "policy or policies was needed, not both"));
+        }
+        (None, None) => return Err(Refusal::invalid("policy", "a policy was needed, or several policies")),
+    };
     let written =
         |found: serde_json::Result<Value>| found.map_err(|error| Refusal::failed(error.to_string()));
     if !params.is_empty() && !policy.starts_with("learner:") {
@@ -67,31 +89,62 @@ async fn estimated(app: Arc<App>, handle: Arc<Handle>, body: EvaluateBody) -> Re
         None => simple,
     };
     if let Some(candidate) = candidate {
-        let evaluation = evaluated_on_log(handle, candidate, confidence.unwrap_or(0.95)).await?;
+        let evaluation = evaluated_on_log(handle, candidate, confidence).await?;
         if evaluation.estimates.rounds == 0 {
             return Err(Refusal::conflict("no decision of the log has feedback yet"));
         }
         return written(serde_json::to_value(&evaluation));
     }
-    let policy = match policy.strip_prefix("model:") {
-        None => policy.parse().map_err(|_| {
-            let known = "uniform, logged, greedy, best, baseline, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
-            Refusal::invalid("policy", format!("the policy {} is none of {known}", shown(&policy)))
-        })?,
-        Some(other) => {
-            let other = app.hub.get(other).map_err(|refusal| refusal.about("policy"))?;
-            if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
-                let what = format!("the model {} accepts other rows than {}", other.name, handle.name);
-                return Err(Refusal::invalid("policy", what));
-            }
-            let archive = other.export().await?;
-            let wrong = |what: String| Refusal::invalid("policy", what);
-            let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
-            Policy::of_model(model, false).map_err(|what| wrong(what.into()))?
-        }
+    const KNOWN: &str =
+        "uniform, logged, greedy, best, baseline, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
+    let policy = named(&app, &handle, &policy, KNOWN).await.map_err(|refusal| refusal.about("policy"))?;
+    let compared = evaluated(handle, vec![policy], confidence).await;
+    let compared = compared.map_err(|(_, refusal)| refusal)?;
+    written(serde_json::to_value(&compared.evaluations[0]))
+}
+
+/// The evaluations of several policies, and the differences to the first of them.
+async fn several(
+    app: Arc<App>,
+    handle: Arc<Handle>,
+    names: Vec<String>,
+    confidence: f64,
+) -> Result<Value, Refusal> {
+    const KNOWN: &str =
+        "uniform, logged, greedy, best, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
+    if !(1..=MOST).contains(&names.len()) {
+        let what = format!("there are {} policies; from 1 to {MOST} were needed", names.len());
+        return Err(Refusal::invalid("policies", what));
+    }
+    let field = |at: usize| format!("policies[{at}]");
+    let mut policies = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let policy = named(&app, &handle, name, KNOWN).await;
+        policies.push(policy.map_err(|refusal| refusal.about(&field(at)))?);
+    }
+    let compared = evaluated(handle, policies, confidence).await;
+    let compared = compared.map_err(|(at, refusal)| match at {
+        Some(at) => refusal.about(&field(at)),
+        None => refusal,
+    })?;
+    let names = compared.called(names);
+    let [evaluations, differences] = compared.objects(&names, confidence);
+    Ok(json!({"evaluations": evaluations, "differences": differences}))
+}
+
+/// The policy called `name`, which is one of those that are `known`.
+async fn named(app: &App, handle: &Handle, name: &str, known: &str) -> Result<Policy, Refusal> {
+    let wrong = |what: String| Refusal::invalid("policy", what);
+    let Some(other) = name.strip_prefix("model:") else {
+        return name.parse().map_err(|_| wrong(format!("the policy {} is none of {known}", shown(name))));
     };
-    let evaluation = evaluated(handle, policy, confidence.unwrap_or(0.95)).await?;
-    written(serde_json::to_value(&evaluation))
+    let other = app.hub.get(other)?;
+    if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
+        return Err(wrong(format!("the model {} accepts other rows than {}", other.name, handle.name)));
+    }
+    let archive = other.export().await?;
+    let model = Frozen::from_archive(&archive).map_err(|error| wrong(error.to_string()))?;
+    Policy::of_model(model, false).map_err(|what| wrong(what.into()))
 }
 
 /// Checks that the decisions of a model can be evaluated.
@@ -145,12 +198,16 @@ pub(crate) async fn evaluated_on_log(
     .await
 }
 
-/// Evaluates a policy on the log of a model.
-async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> Result<Evaluation, Refusal> {
-    may_evaluate(&handle, confidence)?;
+/// Evaluates policies on the log of a model. A refusal may be about one of them.
+async fn evaluated(
+    handle: Arc<Handle>,
+    mut policies: Vec<Policy>,
+    confidence: f64,
+) -> Result<Compared, (Option<usize>, Refusal)> {
+    may_evaluate(&handle, confidence).map_err(|refusal| (None, refusal))?;
     // How its rows are read may have changed.
     let _ = handle.look_now().await;
-    aside(move || {
+    let done = aside(move || {
         let failed = |what: &dyn std::fmt::Display| Refusal::failed(format!("the log: {what}"));
         // Estimators read the log twice, from a temporary file.
         let path = handle.folder.join(format!(".evaluation-{:?}.jsonl", std::thread::current().id()));
@@ -165,10 +222,9 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
                 .map_err(|what| failed(&what))?;
             written.map_err(|error| failed(&error))
         };
-        let done = write().and_then(|()| {
+        let done = write().map(|()| {
             // The columns of a model are found by their names.
-            let schema = policy.schema().cloned();
-            let open = || Logged::open_log(&path, "the log", schema.as_ref());
+            let open = |schema: Option<&Schema>| Logged::open_log(&path, "the log", schema);
             let options = EvaluateOptions {
                 clip: None,
                 confidence,
@@ -179,11 +235,11 @@ async fn evaluated(handle: Arc<Handle>, mut policy: Policy, confidence: f64) -> 
             // Labels with blocks of columns have no model of rewards by label.
             let make: MakeLearner<'_> = &|problem| reward_learner(None, problem);
             let make = (handle.kind == crate::model::spec::RowKind::Columns).then_some(make);
-            estimate(&open, &mut policy, make, &options)
-                .map_err(|error| Refusal::invalid("policy", error.to_string()))
+            compare(&open, &mut policies, make, &options)
+                .map_err(|(at, error)| (Some(at), Refusal::invalid("policy", error.to_string())))
         });
         let _ = std::fs::remove_file(&path);
         done
-    })
-    .await
+    });
+    done.await.unwrap_or_else(|refusal| Err((None, refusal)))
 }

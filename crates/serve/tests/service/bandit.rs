@@ -93,6 +93,58 @@ fn the_log_makes_the_model() {
     assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
 }
 
+/// Several policies are evaluated as by the command line: each with its estimates, and with the difference to
+/// the first one.
+#[test]
+fn several_policies_are_evaluated_beside_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["red", "green", "blue"], "params": {"seed": 3}});
+    service.put("/v1/models/site", &spec).ok(201);
+    for t in 0..80u64 {
+        let x = (t * 7919 % 997) as f64 / 997.0;
+        let decision = service.post("/v1/models/site/decide", &json!({"x": {"v": x}})).ok(200);
+        let earned = reward(x, decision["label"].as_str().expect("a label"));
+        service.post("/v1/models/site/feedback", &json!({"id": decision["id"], "reward": earned})).ok(200);
+    }
+    let evaluate = |body: Value| service.post("/v1/models/site/evaluate", &body);
+    let all = json!(["constant:red", "best", "logged", "learner:squarecb"]);
+    let found = evaluate(json!({"policies": all, "confidence": 0.9})).ok(200);
+    let (one, differences) = (&found["evaluations"], &found["differences"]);
+    assert_eq!(
+        (one.as_array().map(Vec::len), differences.as_array().map(Vec::len)),
+        (Some(4), Some(3)),
+        "{found}"
+    );
+    let alone = evaluate(json!({"policy": "constant:red", "confidence": 0.9})).ok(200);
+    assert_eq!((&one[0]["estimates"], &one[0]["policy"]), (&alone["estimates"], &json!("constant:red")));
+    let best = one[1]["best_label"].as_str().expect("a label");
+    assert_eq!(one[1]["policy"], json!(format!("best, constant:{best}")));
+    assert_eq!(
+        (&differences[2]["policy"], &differences[2]["against"]),
+        (&json!("learner:squarecb"), &json!("constant:red"))
+    );
+    assert!(differences[2]["verdict"].is_string() && one[3]["learnt"]["rounds"] == 80, "{found}");
+    for (body, field) in [
+        (json!({}), "policy"),
+        (json!({"policy": "uniform", "policies": ["best"]}), "policies"),
+        (json!({"policies": []}), "policies"),
+        (json!({"policies": ["uniform", "first"]}), "policies[1]"),
+        (json!({"policies": ["uniform", "constant:mauve"]}), "policies[1]"),
+        (json!({"policies": ["learner:ogd"]}), "policies[0]"),
+        (json!({"policies": ["learner:squarecb"], "params": {"factor": 3}}), "params"),
+        (json!({"policies": ["uniform"], "confidence": 2}), "confidence"),
+    ] {
+        let refused = evaluate(body.clone());
+        assert_eq!(
+            (refused.status, &refused.json()["field"]),
+            (422, &json!(field)),
+            "{body}: {}",
+            refused.json()
+        );
+    }
+}
+
 /// With a range that clips, a cost outside of it counts as its nearest end, in the log's replay, too.
 #[test]
 fn costs_may_be_clipped() {

@@ -27,6 +27,7 @@ const STEPS: &[(&str, &str, &str, u16)] = &[
     ("feedback", "cost", "news", 200),
     ("evaluate", "policy", "site", 200),
     ("evaluate", "learner", "site", 200),
+    ("evaluate", "several", "site", 200),
     ("labels", "labels", "site", 200),
     ("promote", "shadow", "site", 200),
     ("rollback", "version", "site", 200),

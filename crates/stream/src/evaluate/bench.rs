@@ -196,9 +196,9 @@ impl Bench<'_> {
                 unreachable!("a label is found first, and a learner decides")
             }
             Policy::Given if given.is_empty() => {
-                return Err(
-                    "the decision has no \"evaluation\"; name a policy or a model to be evaluated".into()
-                );
+                let what = "the decision has no \"evaluation\"; name a policy or a model to be evaluated: best, logged and learner:auto \
+                            show whether learning is worth it";
+                return Err(what.into());
             }
             Policy::Given => {
                 given.resize(count, 0.0);

@@ -1,6 +1,7 @@
 //! Several policies on one log: the estimated reward of each, and paired differences to the first.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::passes::{MakeLearner, with_terms};
 use super::question::{EvaluateOptions, Evaluation, Policy};
@@ -18,6 +19,54 @@ pub struct Compared {
     pub evaluations: Vec<Evaluation>,
     /// One for each policy but the first.
     pub differences: Vec<Difference>,
+}
+
+impl Compared {
+    /// What the policies, asked for as `names`, are called: of the best label, it is said which one that is.
+    pub fn called(&self, names: Vec<String>) -> Vec<String> {
+        let called = |(name, evaluation): (String, &Evaluation)| match &evaluation.best_label {
+            Some(label) => format!("{name}, constant:{label}"),
+            None => name,
+        };
+        names.into_iter().zip(&self.evaluations).map(called).collect()
+    }
+
+    /// An object for each evaluation, and one for each difference, of policies that are called `names`.
+    pub fn objects(&self, names: &[String], confidence: f64) -> [Vec<Value>; 2] {
+        let object = |kind: &str, name: &String, numbers: serde_json::Result<Value>| {
+            let mut value = numbers.expect("plain numbers");
+            value["type"] = kind.into();
+            value["policy"] = name.as_str().into();
+            value
+        };
+        let evaluations = self.evaluations.iter().zip(names).map(|(evaluation, name)| {
+            let mut value = object("evaluation", name, serde_json::to_value(evaluation));
+            value["confidence"] = confidence.into();
+            value
+        });
+        let differences = self.differences.iter().zip(names.iter().skip(1)).map(|(difference, name)| {
+            let mut value = object("difference", name, serde_json::to_value(difference));
+            value["against"] = names[0].as_str().into();
+            value["confidence"] = confidence.into();
+            value["verdict"] = difference.verdict(confidence).into();
+            value
+        });
+        [evaluations.collect(), differences.collect()]
+    }
+
+    /// Warnings, each with the places of the policies that it is about.
+    pub fn warnings(&self) -> Vec<(&str, Vec<usize>)> {
+        let mut all: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (at, evaluation) in self.evaluations.iter().enumerate() {
+            for warning in &evaluation.warnings {
+                match all.iter_mut().find(|(known, _)| known == warning) {
+                    Some((_, places)) => places.push(at),
+                    None => all.push((warning.as_str(), vec![at])),
+                }
+            }
+        }
+        all
+    }
 }
 
 /// The difference between the rewards of a policy and the first one.
