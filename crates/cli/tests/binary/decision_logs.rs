@@ -119,3 +119,15 @@ fn our_own_logs_are_learnt_by_any_learner() {
     let refused = folder.run("run plain.ndjson --learner ogd --quiet");
     assert!(refused.code == 2 && refused.stderr.contains("is a log of decisions"), "{}", refused.stderr);
 }
+
+/// Labels on offer with features of their own are known by their positions, in a log of this program, too.
+#[test]
+fn a_position_is_no_label() {
+    let [one, other] = ["0:0 'a |a x\n", "0:1 'b |a y\n"];
+    let rounds = format!("{one}{other}\n{other}{one}\n").repeat(20);
+    let folder = Folder::with("a.vw", rounds);
+    folder.run("run a.vw --feedback bandit --quiet --log log.ndjson").succeeded();
+    let said = folder.run("evaluate log.ndjson --policy constant:1").succeeded().stderr;
+    assert!(said.contains("label 1 is whatever action stands at this position"), "{said}");
+    assert!(said.contains("in 20 of 40 rows another one than in the first"), "{said}");
+}

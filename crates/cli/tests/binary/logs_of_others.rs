@@ -39,10 +39,16 @@ fn logs_of_the_decision_service_are_learnt_from_and_evaluated() {
     let value = |at: usize| found[at]["estimates"][0]["value"].as_f64().unwrap();
     assert!((value(0) - 0.5).abs() < 1e-9 && (value(2) - 0.5).abs() < 1e-9, "{}", found[0]);
     assert!(value(3) > 0.9, "the model plays what costs nothing: {}", found[3]);
-    // Actions are known by their positions, also where they have ids.
+    // Actions are known by their positions: said where another one stands there.
     let best = folder.run("evaluate ds.json --policy best --reward-learner none").succeeded();
     assert!(best.stdout.contains("best, constant:0\n"), "{}", best.stdout);
-    assert!(best.stderr.contains("label 0 is the action at this position of every row"), "{}", best.stderr);
+    assert!(!best.stderr.contains("position"), "{}", best.stderr);
+    let other = r#"{"i":{"id":"sport"}},{"i":{"id":"art"}}"#;
+    let swapped = decision_service(100).replace(r#"{"i":{"id":"art"}},{"i":{"id":"sport"}}"#, other);
+    folder.write("swapped.json", decision_service(100) + &swapped);
+    let said = folder.run("evaluate swapped.json --policy constant:0").succeeded().stderr;
+    assert!(said.contains("label 0 is whatever action stands at this position"), "{said}");
+    assert!(said.contains("in 100 of 200 rows another one than in the first"), "{said}");
     // Rows to predict, and rows that are not to be learnt from.
     let predicted = folder.run("predict m ds.json --probabilities").succeeded().objects();
     assert_eq!(predicted.len(), 200);

@@ -253,14 +253,6 @@ impl Logged {
         Ok(Self { log: Log::Rows(Box::new(rows)), rows_of: None })
     }
 
-    /// Whether labels are the positions of actions with features of their own, from 0.
-    pub fn labels_are_positions(&self) -> bool {
-        match &self.log {
-            Log::Events(_) => false,
-            Log::Rows(rows) => rows.reader.schema().block().is_some(),
-        }
-    }
-
     /// Whether the file can be read twice.
     pub fn is_file(&self) -> bool {
         match &self.log {

@@ -1,6 +1,6 @@
 //! Off-policy evaluation of logged decisions: policies and options (`question`), estimators as pure
 //! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), policies that learn
-//! (`learning`), comparison of policies (`differences`), and estimates of rewards (`reward_model`).
+//! (`learning`), labels that are positions (`place`), comparison of policies (`differences`), and estimates of rewards (`reward_model`).
 
 mod arrays;
 mod bench;
@@ -8,6 +8,7 @@ mod differences;
 mod learning;
 pub mod off_policy;
 mod passes;
+mod place;
 mod question;
 pub mod reward_model;
 mod sequence;

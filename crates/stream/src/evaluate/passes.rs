@@ -28,6 +28,7 @@ use crate::read::row::Row;
 
 use super::bench::{Bench, Waiting};
 use super::learning::Learns;
+use super::place::Place;
 use super::question::{EvaluateOptions, Evaluation, Policy};
 use super::survey::{EvaluateError, Facts, survey};
 use super::tally::Tally;
@@ -151,12 +152,17 @@ struct Run<'a> {
     policy: &'a mut Policy,
     encoder: Encoder,
     model: Option<RewardModel>,
+    /// That of a constant label.
+    place: Option<Place>,
 }
 
 impl Listener for Run<'_> {
     type Waiting = Waiting;
 
     fn decided(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<Waiting, Fault> {
+        if let Some(place) = &mut self.place {
+            place.see(row);
+        }
         self.bench.weigh(taken, row, log, self.policy, &mut self.encoder, self.model.as_mut())
     }
 
@@ -221,10 +227,13 @@ pub(super) fn with_terms(
         bench.room.0 = model.predictor.prediction();
     }
     let mut log = open()?;
-    let position = about_position(policy, &log);
-    let mut run = Run { bench, policy, encoder, model };
+    let place = match &*policy {
+        Policy::Constant(label) => Place::of(label),
+        _ => None,
+    };
+    let mut run = Run { bench, policy, encoder, model, place };
     let Walked { decisions, missing, learner, bad, first_bad } = walk(&mut log, options, &mut run)?;
-    let Run { bench, model, .. } = run;
+    let Run { bench, model, place, .. } = run;
     if bench.tally.rounds() == 0 {
         return Err(EvaluateError::Nothing);
     }
@@ -232,7 +241,7 @@ pub(super) fn with_terms(
     let not_offered = bench.not_offered;
     let counts_as = options.missing_is_wrong.then_some(facts.range()[0]);
     evaluation.warnings.extend(about_rounds(decisions, missing, not_offered, counts_as));
-    evaluation.warnings.extend(position);
+    evaluation.warnings.extend(place.and_then(|place| place.warning()));
     evaluation.warnings.extend(facts.supposed());
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
@@ -280,17 +289,6 @@ fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
         return Err(fault!("the log has no label {label:?}; there are {known}").into());
     }
     Ok(labels)
-}
-
-/// A warning about a constant label that is a position in the rows.
-fn about_position(policy: &Policy, log: &Logged) -> Option<String> {
-    match policy {
-        Policy::Constant(label) if log.labels_are_positions() => Some(format!(
-            "label {label} is the action at this position of every row, counted from 0, whatever its id: where the order or the \
-             actions change, it is another one"
-        )),
-        _ => None,
-    }
 }
 
 /// Warnings about decisions that were never answered, which are left out or count as a reward, and about
