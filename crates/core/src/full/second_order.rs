@@ -11,6 +11,7 @@ use crate::batch::passes::{Coordinates, Quadratic};
 use crate::bounds::Setting;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
+use crate::hand_on;
 use crate::kernel::second_order::{RoundUpdate, SecondOrder};
 use crate::learner::{OnlineLearner, Predictor, own};
 use crate::loss::heavy;
@@ -388,20 +389,11 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         S::guarantee(self)
     }
 
-    fn lookahead(&self) -> usize {
-        self.state.lookahead()
-    }
-
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.state.prepare(coming);
-    }
-
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.state.prepare_rest(at, coming);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.state.set_workers(workers);
+    hand_on! { self.state;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, coming: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn set_workers(&mut self, workers: Workers);
     }
 
     /// New classes and features start at the regulariser, exactly as if they had been present with the value

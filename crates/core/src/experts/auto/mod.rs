@@ -124,6 +124,7 @@ use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
+use crate::hand_on;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::parallel::Workers;
 use crate::param::prior::Prior;
@@ -496,20 +497,11 @@ impl OnlineLearner for Auto {
 
     own! { rounds }
 
-    fn lookahead(&self) -> usize {
-        self.roster.lookahead()
-    }
-
-    fn prepare(&mut self, announced: &dyn Batch) {
-        self.roster.prepare(announced);
-    }
-
-    fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
-        self.roster.prepare_rest(at, announced);
-    }
-
-    fn set_workers(&mut self, workers: Workers) {
-        self.roster.set_workers(workers);
+    hand_on! { self.roster;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+        fn set_workers(&mut self, workers: Workers);
     }
 
     /// Grows all members except trees, which are replaced by new ones, and members that are too expensive for
@@ -583,16 +575,10 @@ impl State for Auto {
         tensors
     }
 
-    fn is_newer(&self, tensor: &str) -> bool {
-        self.roster.is_newer(tensor)
-    }
-
-    fn expect(&mut self, shape: Shapes<'_>) {
-        self.roster.expect(shape);
-    }
-
-    fn restored(&mut self) -> bool {
-        self.roster.restored()
+    hand_on! { self.roster;
+        fn is_newer(&self, tensor: &str) -> bool;
+        fn expect(&mut self, shape: Shapes<'_>);
+        fn restored(&mut self) -> bool;
     }
 }
 
