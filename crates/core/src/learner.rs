@@ -428,8 +428,9 @@ pub enum Classes {
     Real,
 }
 
-/// Methods of learners that return the field of the same name; with `weights` the size of a learner that
-/// stores little but such a matrix; and with `prediction` buffers for scores and probabilities.
+/// Methods of learners that return the field of the same name; with `numbers` the size for parameters that
+/// nobody has set, with `weights` that of a learner that stores little but such a matrix; and with
+/// `prediction` buffers for scores and probabilities.
 macro_rules! own {
     ($($what:ident),+) => {
         $($crate::learner::own! { @$what })+
@@ -437,6 +438,11 @@ macro_rules! own {
     (@params) => {
         fn params(&self) -> Self::Params {
             self.params.clone()
+        }
+    };
+    (@numbers) => {
+        fn numbers(problem: &$crate::problem::Problem) -> usize {
+            Self::numbers_for(&Self::Params::default(), problem)
         }
     };
     (@weights) => {

@@ -231,9 +231,7 @@ impl Algorithm for BanditAuto {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&AutoParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
         let separate = separate_params(problem).numbers(problem);

@@ -150,9 +150,7 @@ impl Algorithm for Exp4 {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&Exp4Params::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &Exp4Params, problem: &Problem) -> usize {
         let policies = params.policies.unwrap_or(POLICIES) as usize;

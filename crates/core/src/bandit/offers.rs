@@ -330,9 +330,7 @@ impl Algorithm for Offers {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&OffersParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &OffersParams, problem: &Problem) -> usize {
         params.numbers_by(problem, Entry::numbers)

@@ -67,7 +67,7 @@ use crate::full::second_order_margin::{Metric, Pair, SecondOrderMargin, Step};
 use crate::guarantee::{Guarantee, reference_norm};
 use crate::hand_on;
 use crate::kernel::sketched_inverse::SketchedInverse;
-use crate::learner::{Accepts, BanditLearner, Classes};
+use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::merge::{self, Merge, MergeError};
 use crate::param::exploration::Exploration;
 use crate::param::{ParamError, checked_rank};
@@ -242,9 +242,7 @@ impl Algorithm for SobaSketch {
         SobaSketchParams { rank: Some(self.rank as u64), exploration, regularization, radius }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&SobaSketchParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &SobaSketchParams, problem: &Problem) -> usize {
         let rank = checked_rank(params.rank).unwrap_or(1);

@@ -248,11 +248,7 @@ impl Algorithm for AdaBoostOlm {
         })
     }
 
-    own! { params }
-
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&AdaBoostOlmParams::default(), problem)
-    }
+    own! { params, numbers }
 
     fn numbers_for(params: &AdaBoostOlmParams, problem: &Problem) -> usize {
         let weak = params.weak().map_or(0, |weak| weak.numbers(problem));

@@ -60,7 +60,7 @@ use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
 use crate::kernel::vector::{dot, take};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::{self, Curvature};
 use crate::loss::heavy;
 use crate::param::ParamError;
@@ -242,9 +242,7 @@ impl Algorithm for ConditionalLogit {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&ConditionalLogitParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &ConditionalLogitParams, problem: &Problem) -> usize {
         let width = problem.width(params.width);

@@ -220,9 +220,7 @@ impl Algorithm for FolkloreIntervals {
         FolkloreIntervalsParams { block: Some(self.block), norm, radius, regularization, curvature }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&FolkloreIntervalsParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &FolkloreIntervalsParams, problem: &Problem) -> usize {
         let blocks = problem.horizon.unwrap_or(HORIZON) / params.block.unwrap_or(BLOCK).max(1) + 1;

@@ -190,9 +190,7 @@ impl Algorithm for FolkloreSketch {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&FolkloreSketchParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &FolkloreSketchParams, problem: &Problem) -> usize {
         let rank = checked_rank(params.rank).unwrap_or(1);

@@ -225,11 +225,7 @@ impl Algorithm for KernelAioliLandmarks {
         Ok(learner)
     }
 
-    own! { params }
-
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&KernelAioliLandmarksParams::default(), problem)
-    }
+    own! { params, numbers }
 
     fn numbers_for(params: &KernelAioliLandmarksParams, problem: &Problem) -> usize {
         let most = params.landmarks.unwrap_or(LANDMARKS).min(10_000) as usize;

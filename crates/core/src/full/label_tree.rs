@@ -68,7 +68,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::entry::{Entry, Learners};
 use crate::example::{Features, Label, Target, Truth};
 use crate::guarantee::{Guarantee, Promise};
-use crate::learner::{Accepts, Classes, OnlineLearner, Predictor};
+use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Value, Values};
 use crate::prediction::Prediction;
@@ -315,9 +315,7 @@ impl Algorithm for LabelTree {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&LabelTreeParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &LabelTreeParams, problem: &Problem) -> usize {
         // Features that first occur in a node's rows later are not included.

@@ -228,9 +228,7 @@ impl Algorithm for OnsSketch {
         OnsSketchParams { rank: Some(self.rank as u64), norm, radius, rate, regularization, projection }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&OnsSketchParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &OnsSketchParams, problem: &Problem) -> usize {
         let rank = checked_rank(params.rank).unwrap_or(1);

@@ -375,9 +375,7 @@ impl Algorithm for Auto {
         }
     }
 
-    fn numbers(problem: &Problem) -> usize {
-        Self::numbers_for(&AutoParams::default(), problem)
-    }
+    own! { numbers }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
         let lineup =
