@@ -59,11 +59,12 @@ fn once(plan: &RunPlan) -> Result<(), Failure> {
     }
 }
 
-/// Checks options against what was opened, says what was decided, and makes the observers.
-fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel, Play), Failure> {
+/// Says what was decided, and makes the observers.
+fn begin<'a>(plan: &'a RunPlan, mut opened: Opened) -> Result<(Session<'a>, AnyModel, Play), Failure> {
+    prepare(plan, &mut opened)?;
     let Opened {
-        mut learner,
-        mut encoder,
+        learner,
+        encoder,
         reader,
         rows,
         open_classes,
@@ -76,35 +77,9 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         archive,
         decisions,
     } = opened;
-    check_options(plan, &learner, &encoder)?;
-    let scaling = encoder.scaler().scaling();
-    if plan.batch_model.is_some() && scaling.adapts() {
-        note(format_args!(
-            "noregret: --batch-model: with --scale {scaling} the scaling of a row depends on earlier rows, so that the guarantee for future rows does not hold; it holds with --scale none or unit"
-        ));
-        encoder.scaler_mut().keep_drawn(seed);
-    }
-    if open_classes {
-        check_open(plan, "classes=K", "classes")?;
-    }
-    let takes_in = takes_in && check_open(plan, "classes=K", "classes").is_ok();
-    if takes_in {
-        encoder.make_room(usize::MAX, encoder.columns());
-    }
-    if open_columns {
-        check_open(plan, "features=D", "columns")?;
-    }
-    learner.set_workers(workers(plan.threads));
     let (stream, observe, forecast) = (&plan.stream, &plan.observe, learner.about().forecast);
     if stream.mode == Mode::Table {
-        for (subject, sentence) in &decisions {
-            note(format_args!("{subject:>9}  {sentence}"));
-        }
-        if let AnyModel::Bandit(learner) = &learner
-            && let Some(warning) = warning(learner.as_ref())
-        {
-            note(format_args!("  warning  {warning}"));
-        }
+        announce(&decisions, &learner);
     }
     let size = reader.size();
     let live = size.is_none();
@@ -140,6 +115,43 @@ fn begin<'a>(plan: &'a RunPlan, opened: Opened) -> Result<(Session<'a>, AnyModel
         risk_plot: observe.risk_plot.as_deref().map(RiskPlot::open).transpose()?,
     };
     Ok((session, learner, Play::new(seed).with_generator(generator)))
+}
+
+/// Checks options against what was opened, and makes it ready for classes and columns to come.
+fn prepare(plan: &RunPlan, opened: &mut Opened) -> Result<(), Failure> {
+    let Opened { learner, encoder, open_classes, takes_in, open_columns, seed, .. } = opened;
+    check_options(plan, learner, encoder)?;
+    let scaling = encoder.scaler().scaling();
+    if plan.batch_model.is_some() && scaling.adapts() {
+        note(format_args!(
+            "noregret: --batch-model: with --scale {scaling} the scaling of a row depends on earlier rows, so that the guarantee for future rows does not hold; it holds with --scale none or unit"
+        ));
+        encoder.scaler_mut().keep_drawn(*seed);
+    }
+    if *open_classes {
+        check_open(plan, "classes=K", "classes")?;
+    }
+    *takes_in = *takes_in && check_open(plan, "classes=K", "classes").is_ok();
+    if *takes_in {
+        encoder.make_room(usize::MAX, encoder.columns());
+    }
+    if *open_columns {
+        check_open(plan, "features=D", "columns")?;
+    }
+    learner.set_workers(workers(plan.threads));
+    Ok(())
+}
+
+/// Shows what was decided, and the warning about a bandit learner, if there is one.
+fn announce(decisions: &[(&'static str, String)], learner: &AnyModel) {
+    for (subject, sentence) in decisions {
+        note(format_args!("{subject:>9}  {sentence}"));
+    }
+    if let AnyModel::Bandit(learner) = learner
+        && let Some(warning) = warning(learner.as_ref())
+    {
+        note(format_args!("  warning  {warning}"));
+    }
 }
 
 /// A stream, and the settings of its run.
