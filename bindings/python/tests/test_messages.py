@@ -39,7 +39,7 @@ def test_labels_in_other_shapes_are_taken():
         assert rate(FRAME, y) == expected, type(y)
     x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
     expected = rate(x, Y)
-    for y in (Y.reshape(-1, 1), pandas.DataFrame({"y": Y}), [(label,) for label in Y], (label for label in Y)):
+    for y in (Y.reshape(-1, 1), np.matrix(Y).T, pandas.DataFrame({"y": Y}), [(label,) for label in Y], (label for label in Y)):
         assert rate(x, y) == expected, type(y)
     with pytest.raises(ValueError, match=r"y has 2 labels in a row, \['u', 'w'\] in the first; one was needed: several labels need a learner each"):
         Learner().run(FRAME, [("u", "w")] * ROWS)

@@ -49,6 +49,8 @@ def labels(y: Any) -> Any:
         if len(frame.names) == 1:
             return labels(y.iloc[:, 0] if _tables.is_pandas(y) else y.get_columns()[0] if _tables.is_polars(y) else y.column(0))
         return _vectors(np.column_stack([np.asarray(cells) for cells in frame.cells]))
+    if isinstance(y, np.matrix):
+        y = np.asarray(y)  # A column of a matrix is a matrix.
     if isinstance(y, np.ndarray):
         return _vectors(y) if y.ndim == 2 else y
     if isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple | np.ndarray):
