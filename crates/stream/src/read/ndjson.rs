@@ -25,7 +25,7 @@ mod table;
 mod visit;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -202,7 +202,27 @@ fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> V
     let log = rows.first().filter(|_| options.logged.is_none());
     let log = log.and_then(|row| like_a_log(|key| row.contains_key(key)));
     let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
-    log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned())).collect()
+    log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned())).chain(ignored(rows, keys)).collect()
+}
+
+/// A remark on keys that are ignored, if there are any: those beside `x` that have no other meaning.
+fn ignored(rows: &[Map<String, Value>], keys: &Keys) -> Option<String> {
+    const SHOWN: usize = 5;
+    let named = [&keys.label, &keys.weight, &keys.id, &keys.offers];
+    let is_known = |key: &str| {
+        ["x", "tag", "id", LABELS].contains(&key)
+            || named.into_iter().flatten().any(|known| known == key)
+            || keys.plays(key)
+    };
+    let all = rows.iter().filter(|_| keys.shape != Shape::Flat).flat_map(Map::keys).map(String::as_str);
+    let others: BTreeSet<&str> = all.filter(|key| !is_known(key)).collect();
+    let names: Vec<String> = others.iter().take(SHOWN).map(shown).collect();
+    let more = if others.len() > SHOWN { " and others" } else { "" };
+    let [s, are] = if others.len() == 1 { ["", "is"] } else { ["s", "are"] };
+    (!others.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("the key{s} {names}{more} beside \"x\" {are} ignored: the features are those of \"x\"")
+    })
 }
 
 /// Whether the rows are those of a decision log of ours, and are read as such.

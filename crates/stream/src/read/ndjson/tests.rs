@@ -296,3 +296,16 @@ fn rows_like_those_of_a_log_have_a_note() {
         assert!(notes.iter().any(|note| note.starts_with(&named) && note.contains(option)), "{notes:?}");
     }
 }
+
+/// Keys beside `x` are no features, which is said of those that have no other meaning.
+#[test]
+fn keys_beside_x_are_told() {
+    let notes = |line: &str| open(&format!("{line}\n{line}\n"), &ReadOptions::default()).notes();
+    let said = |line: &str| notes(line).iter().any(|note| note.contains(" beside \"x\" "));
+    let one = "the key \"z\" beside \"x\" is ignored: the features are those of \"x\"";
+    assert_eq!(notes(r#"{"x": [1, 2], "z": 3, "y": "a"}"#), [one]);
+    let two = r#"the keys "v", "z" beside "x" are ignored: the features are those of "x""#;
+    assert!(notes(r#"{"x": {"a": 1}, "z": 3, "v": 4, "y": "a"}"#).contains(&two.to_owned()));
+    assert!(!said(r#"{"x": [1, 2], "weight": 3, "id": 7, "tag": "t", "y": "a"}"#));
+    assert!(!said(r#"{"x": 1, "z": 3, "y": "a"}"#));
+}
