@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::read::error::{Place, shown};
+use crate::read::table::amount;
 use crate::words::counted;
 
 /// What a reader remarks on the rows so far. `Display` is the sentence.
@@ -53,7 +54,11 @@ impl fmt::Display for Remark {
                 write!(
                     f,
                     "column {column}: {count} {cells} no {held}{s}, the first {first} in {place}: {count_as} as missing"
-                )
+                )?;
+                // 1,234.5 is a number, though not beside 0.5.
+                let is_other = *held == "number" && amount::is_amount(first.trim_matches('"').as_bytes());
+                let other = "; the first is a number in another notation than the column's: write all alike";
+                f.write_str(if is_other { other } else { "" })
             }
             Self::Unlabelled { word, rows } => {
                 let (word, rows) = (shown(word), counted(*rows, "row"));
@@ -86,6 +91,11 @@ mod tests {
         let two =
             "column \"age\": 2 cells are no numbers, the first \"forty\" in line 9: they count as missing";
         assert_eq!(misfit(2, Place::line(9)).to_string(), two);
+        let first = shown("1,234.5");
+        let other =
+            Remark::Misfit { column: "a".to_owned(), held: "number", count: 1, first, place: Place::line(9) };
+        let sentence = "it counts as missing; the first is a number in another notation than the column's: write all alike";
+        assert!(other.to_string().ends_with(sentence), "{other}");
         // The words of a name are no place.
         let word = Remark::Unlabelled { word: "NA in line 9:".to_owned(), rows: 1 };
         assert_eq!(word.clone().with_row_0(Some(2)), word);

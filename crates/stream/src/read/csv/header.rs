@@ -6,7 +6,7 @@ use csv::ByteRecord;
 
 use crate::read::missing::is_missing;
 use crate::read::options::Style;
-use crate::read::table::amount;
+use crate::read::table::amount::{self, STYLES};
 use crate::read::table::words::{LABEL_NAMES, is_number};
 
 /// Number of rows below the first that distinguishes names from rare cells.
@@ -175,11 +175,9 @@ fn is_word_above_numbers(cell: &[u8], rows: &[ByteRecord], column: usize) -> boo
     !is_missing(cell) && (above_numbers() || (!is_amount(cell) && holds_amounts(rows, column)))
 }
 
-const STYLES: [Style; 2] = [Style::Grouped, Style::DecimalComma];
-
 /// Whether a cell is a number, plain or in one of [`STYLES`].
 fn is_amount(cell: &[u8]) -> bool {
-    is_number(cell) || STYLES.iter().any(|style| amount::parse(cell, Some(*style)).is_some())
+    is_number(cell) || amount::is_amount(cell)
 }
 
 /// Whether a cell is a number with a comma in it, before its decimals or between groups of thousands.

@@ -59,6 +59,14 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     Some(if negative { -number } else { number })
 }
 
+/// The notations of numbers that a cell shows by itself.
+pub(crate) const STYLES: [Style; 2] = [Style::Grouped, Style::DecimalComma];
+
+/// Whether a cell is a number, plain or in one of [`STYLES`].
+pub(crate) fn is_amount(cell: &[u8]) -> bool {
+    STYLES.iter().any(|style| parse(cell, Some(*style)).is_some())
+}
+
 /// The cell with ASCII's blank, apostrophe and minus for those of typography; `None` if it is no text.
 fn plain_signs(cell: &[u8]) -> Option<Vec<u8>> {
     let plain = |sign| match sign {
