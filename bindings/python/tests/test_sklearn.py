@@ -366,6 +366,21 @@ def test_missing_labels_are_refused():
         assert model.classes_.tolist() == ["NA", "versicolor", "virginica"] and (model.predict(rows) == words).mean() > 0.5
 
 
+def test_objects_that_are_no_labels_of_scikit_learn_are_named():
+    # "Unknown label type: unknown. Maybe you are trying to fit a classifier ... on a regression target"
+    x = np.arange(20.0).reshape(-1, 1)
+    truths, numbers = [True, False] * 10, [1, 2] * 10
+    for y, said in [
+        (np.array(truths, dtype=object), "y has labels like True as objects; y.astype\\('bool'\\)"),
+        (np.array(numbers, dtype=object), "y has labels like 1 as objects; y.astype\\('int64'\\)"),
+        (np.array(["a", 1] * 10, dtype=object), "y has texts and 1; labels of one kind were needed"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            face.OgdClassifier().fit(x, y)
+    texts = np.array(["u", "v"] * 10, dtype=object)
+    assert face.OgdClassifier().fit(x, texts).classes_.tolist() == ["u", "v"]
+
+
 def test_the_learner_underneath_has_the_labels(tmp_path):
     X, y = load_iris(return_X_y=True)
     for labels in ([False, True], ["1", "01"], [np.datetime64("2026-01-01"), np.datetime64("2026-01-02")]):

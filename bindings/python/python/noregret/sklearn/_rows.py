@@ -114,14 +114,19 @@ def is_mixed(X: Any) -> bool:
 
 
 def plain(y: Any) -> Any:
-    """Labels of pandas' nullable types as those of NumPy."""
+    """Labels of pandas' nullable types as those of NumPy. Refuses objects that scikit-learn takes for no labels."""
     y = _tables.whole(y)
-    if isinstance(y, list | tuple) and any(isinstance(label, str) for label in y):
+    objects = getattr(y, "dtype", None) == object and np.ndim(y) == 1
+    if objects or (isinstance(y, list | tuple) and any(isinstance(label, str) for label in y)):
         # NumPy would make texts of what stands beside texts.
         y = np.asarray(_targets.labels(y))
-        other = next((label for label in y if not isinstance(label, str) and not _arrays.is_missing(label)), None) if y.dtype == object else None
-        if other is not None:
+        there = [label for label in y if not _arrays.is_missing(label)] if y.dtype == object else []
+        other = next((label for label in there if not isinstance(label, str)), None)
+        if other is not None and any(isinstance(label, str) for label in there):
             raise ValueError(f"y has texts and {other!r}; labels of one kind were needed (noregret.Learner takes several)")
+        kind = np.array(there).dtype if len(there) == len(y) else y.dtype
+        if kind.kind in "bi":
+            raise ValueError(f"Unknown label type: y has labels like {other!r} as objects; y.astype({str(kind)!r}) makes them what scikit-learn takes")
     dtype = getattr(y, "dtype", None)
     nullable = not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "") in ("i", "u", "b") and hasattr(y, "tolist")
     return np.array(_targets.column(y, "y")) if nullable else y
