@@ -11,7 +11,7 @@
 //! With a model saved without such roles, a feature is a number, a bool (1 or 0), a string
 //! (`key=string` of value 1) or null (absent). A label is a string, a number, a bool, an array of
 //! class probabilities or null (unlabelled). Its key is the one given in the options, or the first
-//! of `label`, `class`, `target`, `y` (in any case) in the first 1,000 lines. `weight` is the
+//! of `label`, `class`, `target`, `y`, `_label` (in any case) in the first 1,000 lines. `weight` is the
 //! weight if there is a key `x`; in a flat object it is a feature, unless the options name it.
 //! `tag` or `id` is the name of the row, unless the options name another key. Further keys beside
 //! `x` are ignored. Repeated features and labels are errors. With the option for labels on offer, those

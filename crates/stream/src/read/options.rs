@@ -33,7 +33,8 @@ pub struct ReadOptions {
     /// The format; recognised by file name, else by the first lines, if `None`.
     pub format: Option<Format>,
     /// Label column of CSV or Parquet by name or number from 1, or label key of NDJSON. If `None`, the one
-    /// called `label`, `class`, `target` or `y` in any case; for CSV and Parquet otherwise the last one.
+    /// called `label`, `class`, `target`, `y` or `_label` in any case; for CSV and Parquet otherwise the last
+    /// one.
     pub label: Option<String>,
     /// Column of CSV or Parquet (name or number) or key of NDJSON with the weight. NDJSON recognises
     /// `weight` by default.

@@ -152,4 +152,14 @@ mod tests {
         assert_eq!(names(&["a", "a.2", "a", "", "4"], true), ("a a.2 a.3 4.2 4".to_owned(), vec![2]));
         assert_eq!(names(&["7", "7"], false), ("1 2".to_owned(), vec![]));
     }
+
+    /// Of Vowpal Wabbit's CSV, the last column was learnt, which are the tags.
+    #[test]
+    fn a_label_is_found_by_its_name() {
+        let found = |names: &str| label_by_name(&names.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(found("n|age _label _tag"), Some(1));
+        assert_eq!(found("_label Class b"), Some(1));
+        assert_eq!(found("Y y b"), Some(1));
+        assert_eq!(found("a labels"), None);
+    }
 }
