@@ -119,6 +119,21 @@ def test_redis_streams(server, monkeypatch):
     assert [fields[b"label"].decode() for _, fields in forecasts] == played
 
 
+def test_redis_is_read_as_the_page_says(server):
+    """Until it is ended, also when nothing comes for longer than the client waits by itself."""
+    address = f"redis://127.0.0.1:{server.connection_pool.connection_kwargs['port']}"
+    script = [sys.executable, RECIPES / "redis_stream.py", address, "tickets", "access", "billing"]
+    with subprocess.Popen(script) as waits:
+        for sent, pause in enumerate((0, 7)):
+            time.sleep(pause)
+            server.xadd("tickets", {"row": json.dumps({"text": "cannot log in", "priority": 2, "label": "access"})})
+            until = time.monotonic() + 60
+            while time.monotonic() < until and waits.poll() is None and server.xlen("tickets:forecasts") <= sent:
+                time.sleep(0.1)
+        waits.terminate()
+    assert server.xlen("tickets:forecasts") == 2
+
+
 # Kafka
 
 
@@ -171,6 +186,15 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
     )
     assert ours == theirs and ours.count(b"\n") >= 100
 
+    # As the page starts it: until it is ended, with all that comes.
+    script = [sys.executable, RECIPES / "kafka_pipe.py", address, "rows", tmp_path / "all", "label"]
+    with subprocess.Popen(script, env=os.environ | {"NOREGRET": str(BINARY)}) as waits:
+        until = time.monotonic() + 120
+        while time.monotonic() < until and waits.poll() is None and not list((tmp_path / "all").glob("*.model")):
+            time.sleep(0.2)
+        waits.terminate()
+    assert [int(model.stem) for model in (tmp_path / "all").glob("*.model")] == [104]
+
 
 # Bytewax
 
@@ -203,6 +227,30 @@ def test_bytewax_goes_on_from_its_state(tmp_path):
         assert ends[key].rounds == one.rounds
         np.testing.assert_array_equal(ends[key].scores(x), one.scores(x))
     assert {(key, number) for key, (number, _) in out} == {(key, number) for number, key in enumerate(names)}
+
+
+def test_bytewax_is_started_as_the_page_says(tmp_path):
+    pytest.importorskip("bytewax", reason="the package bytewax is not installed: pip install bytewax")
+    shutil.copy(RECIPES / "bytewax_flow.py", tmp_path)
+    (tmp_path / "recovery").mkdir()
+    names, x, labels = keyed_rows(rows=40)
+    lines = [
+        json.dumps({"key": key, "number": number, "row": x[number].tolist(), "label": labels[number]}) + "\n" for number, key in enumerate(names)
+    ]
+    subprocess.run([sys.executable, "-m", "bytewax.recovery", "recovery", "1"], cwd=tmp_path, check=True)
+    told = []
+    for part in (lines[:25], lines[25:]):
+        with open(tmp_path / "rows.ndjson", "a") as out:
+            out.writelines(part)
+        command = [sys.executable, "-m", "bytewax.run", 'bytewax_flow:of_file("rows.ndjson")', "-r", "recovery", "-s", "10", "-b", "0"]
+        said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        told += [json.loads(line) for line in said.splitlines()]
+    whole, forecasts = {}, {}
+    for number, key in enumerate(names):
+        one = whole.setdefault(key, Learner("folklore", features=3, labels=["no", "yes"]))
+        forecasts[number] = [key, [number, one.predict(x[number])]]
+        one.learn_one(x[number], labels[number])
+    assert {number: [key, [number, forecast]] for key, (number, forecast) in told} == forecasts
 
 
 # Spark

@@ -29,7 +29,7 @@ def learn(broker, topic, folder, label, rounds=None, options=()):
         models = sorted(folder.glob("*.model"))
         offset = int(models[-1].stem) if models else 0
         consumer.assign([TopicPartition(topic, 0, offset)])
-        first = consumer.poll(None if rounds is None else PAUSE)
+        first = consumer.poll(-1 if rounds is None else PAUSE)  # -1: until a message comes
         if first is not None:
             told = ["--load", models[-1]] if models else ["--label", label, *options]
             session(consumer, producer, topic, first, folder, told)

@@ -52,4 +52,5 @@ def load(client, stream, labels, name):
 
 if __name__ == "__main__":
     address, stream, *labels = sys.argv[1:]
-    learn(redis.from_url(address), stream, labels, wait=0)
+    # The client gives up after five seconds unless it is told not to.
+    learn(redis.from_url(address, socket_timeout=None), stream, labels, wait=0)
