@@ -69,7 +69,8 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
     Ok(dict)
 }
 
-/// What works where the defaults of the learner are too cautious, in sentences. With `bandit`, it hears rewards.
+/// What works where the defaults of the learner are too cautious, in sentences. With `bandit`, it hears
+/// rewards.
 #[pyfunction]
 pub(crate) fn cautions(name: &str, params: &Bound<'_, PyDict>, bandit: bool) -> PyResult<Vec<String>> {
     let params = values::from_python(params)?;

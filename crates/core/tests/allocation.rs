@@ -111,11 +111,11 @@ fn rounds_played_together_allocate_nothing() {
 #[test]
 fn looking_ahead_allocates_once() {
     every_case("allocation", |case| {
-        let rounds = case.stream(1, 100);
+        let rounds = case.stream(1, 64);
         warm(case, &rounds);
         let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
         let mut learner = case.learner();
-        let block = learner.lookahead().clamp(1, 20);
+        let block = learner.lookahead().clamp(1, 8);
         let mut at = learner.prediction();
         let mut play = |from: usize, to: usize| {
             for start in (from..to).step_by(block) {
@@ -130,7 +130,7 @@ fn looking_ahead_allocates_once() {
         // Until a whole block has been prepared after the unit was settled and a block was learnt.
         let first = case.unsettled().next_multiple_of(block) + block;
         play(0, first);
-        let taken = measure(|| play(first, 100));
+        let taken = measure(|| play(first, 64));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
     });
 }

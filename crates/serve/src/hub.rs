@@ -411,8 +411,8 @@ impl Hub {
     }
 }
 
-/// The descriptions of models, in their order; null for those that are not served. Those that have changed are
-/// asked all at once: no model waits for another one.
+/// The descriptions of models, in their order; null for those that are not served. Those that have changed
+/// are asked all at once: no model waits for another one.
 pub(crate) async fn descriptions(models: &[(String, Place)]) -> Result<Vec<Arc<Value>>, Refusal> {
     let begin = |place: &Place| match place {
         Place::Running(handle) if handle.known().is_none() => {

@@ -1,5 +1,5 @@
-//! The threads that the members of mixtures are divided among. All models have them in common: a service of one
-//! busy model uses the processors that it has, and one of thousands has no more threads for it.
+//! The threads that the members of mixtures are divided among. All models have them in common: a service of
+//! one busy model uses the processors that it has, and one of thousands has no more threads for it.
 
 use std::num::NonZero;
 use std::sync::OnceLock;

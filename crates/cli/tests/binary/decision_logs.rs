@@ -89,7 +89,9 @@ fn rewards_of_a_log_have_a_range() {
     let refused = folder.run("run data.csv --feedback bandit --rewards 0..4 --quiet");
     assert!(refused.code == 2 && refused.stderr.contains("is no log of decisions"), "{}", refused.stderr);
     folder.write("cb.vw", "1:-2:0.5 | a\n2:0:0.5 | b\n".repeat(20));
-    for range in ["run cb.vw --feedback bandit --rewards 0..4", "evaluate cb.vw --policy uniform --rewards 0..4"] {
+    for range in
+        ["run cb.vw --feedback bandit --rewards 0..4", "evaluate cb.vw --policy uniform --rewards 0..4"]
+    {
         let refused = folder.run(range);
         let way_out = "whose range the option costs states (rewards up to 50 are costs = -50..0)";
         assert!(refused.code == 2 && refused.stderr.contains(way_out), "{}", refused.stderr);

@@ -1,6 +1,7 @@
 //! Off-policy evaluation of logged decisions: policies and options (`question`), estimators as pure
 //! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), policies that learn
-//! (`learning`), labels that are positions (`place`), comparison of policies (`differences`), and estimates of rewards (`reward_model`).
+//! (`learning`), labels that are positions (`place`), comparison of policies (`differences`), and estimates
+//! of rewards (`reward_model`).
 
 mod arrays;
 mod bench;

@@ -3,8 +3,8 @@
 //! The header decides the roles of the columns, except where the options do: numbers stay numbers, nominal
 //! values are categories, dates are times, and strings are what their cells are, as in CSV. The label is the
 //! column that the options name, else one called `label`, `class`, `target`, `y` or `_label`, else the last
-//! one. `?` is a missing value. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if one of the
-//! first rows has one. Weka omits a 1.
+//! one. `?` is a missing value. A number in braces behind a row, `5.1, yes, {2}`, is its weight, if one of
+//! the first rows has one. Weka omits a 1.
 
 mod dense;
 mod sparse;
