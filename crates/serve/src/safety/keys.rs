@@ -131,10 +131,10 @@ impl Keys {
         if self.0.is_empty() {
             return Ok(());
         }
-        let Some(shown) = key else {
+        let Some(given) = key else {
             return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
         };
-        let hash = hash(shown);
+        let hash = hash(given);
         // A comparison in constant time is not needed, since the timing of hashes reveals nothing
         // about keys.
         let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
