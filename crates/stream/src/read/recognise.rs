@@ -60,14 +60,20 @@ pub(crate) fn is_drawn(peek: &Peek<'_>) -> bool {
     peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).any(is_rule)
 }
 
-/// About lines of fastText.
+/// About lines of fastText. Their other labels would tell the learner the first one.
 pub(crate) const FAST_TEXT: &str = "has lines of fastText, which begin with their label; sed 's/[:|]/ /g; \
-                                    s/^__label__\\([^ ]*\\)/\\1 |/' makes lines of Vowpal Wabbit of them";
+                                    s/^__label__\\([^[:blank:]]*\\)/\\1 |/; s/__label__[^[:blank:]]*//g' makes \
+                                    lines of Vowpal Wabbit of them, with the first of several labels";
 
-/// Whether these lines begin with a label as fastText writes it: as a table, their label would be a word.
+/// Whether these lines begin with a label as fastText writes it: as a table, their label would be a word. A
+/// cell before a comma is one of a table.
 pub(crate) fn is_fast_text(peek: &Peek<'_>) -> bool {
     let mut lines = peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).peekable();
-    lines.peek().is_some() && lines.all(|line| line.starts_with(b"__label__"))
+    let begins = |line: &[u8]| {
+        let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        word.starts_with(b"__label__") && !word.contains(&b',')
+    };
+    lines.peek().is_some() && lines.all(begins)
 }
 
 /// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is
@@ -195,8 +201,12 @@ mod tests {
     fn lines_of_fast_text_begin_with_labels() {
         let is = |text: &str| is_fast_text(&Peek { bytes: text.as_bytes(), all: true });
         assert!(is("__label__u a box came\n\n__label__v , no box\n"));
+        assert!(is("__label__u\ta box came\n__label__v\tno box\n") && is("__label__u __label__w a box\n"));
         assert!(!is("__label__u,1\nv,2\n") && !is("label,__label__u\n") && !is(""));
-        assert!(FAST_TEXT.ends_with(r"s/^__label__\([^ ]*\)/\1 |/' makes lines of Vowpal Wabbit of them"));
+        assert!(!is("__label__u,1,2\n__label__v,3,4\n"), "a table whose labels are called so");
+        // Labels end at a tab, too, and those behind the first are no words.
+        let way_out = r"s/^__label__\([^[:blank:]]*\)/\1 |/; s/__label__[^[:blank:]]*//g' makes lines";
+        assert!(FAST_TEXT.contains(way_out), "{FAST_TEXT}");
     }
 
     #[test]
