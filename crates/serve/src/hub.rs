@@ -412,22 +412,21 @@ impl Hub {
 }
 
 /// The descriptions of models, in their order; null for those that are not served. Those that have changed
-/// are asked all at once: no model waits for another one.
+/// are asked all at once: no model waits for another one, and none is asked that has changed meanwhile.
 pub(crate) async fn descriptions(models: &[(String, Place)]) -> Result<Vec<Arc<Value>>, Refusal> {
-    let begin = |place: &Place| match place {
-        Place::Running(handle) if handle.known().is_none() => {
+    let begin = |place: &Place| {
+        let Place::Running(handle) = place else { return Ok(Arc::default()) };
+        handle.known().ok_or_else(|| {
             let handle = Arc::clone(handle);
-            Some(tokio::spawn(async move { handle.describe().await }))
-        }
-        _ => None,
+            tokio::spawn(async move { handle.describe().await })
+        })
     };
-    let asked: Vec<_> = models.iter().map(|(_, place)| begin(place)).collect();
+    let begun: Vec<_> = models.iter().map(|(_, place)| begin(place)).collect();
     let mut about = Vec::with_capacity(models.len());
-    for ((_, place), asked) in models.iter().zip(asked) {
-        about.push(match (place, asked) {
-            (_, Some(asked)) => asked.await.map_err(|_| Refusal::failed("a model could not be described"))?,
-            (Place::Running(handle), None) => handle.describe().await,
-            _ => Arc::default(),
+    for one in begun {
+        about.push(match one {
+            Ok(known) => known,
+            Err(asked) => asked.await.map_err(|_| Refusal::failed("a model could not be described"))?,
         });
     }
     Ok(about)
