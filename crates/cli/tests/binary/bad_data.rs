@@ -199,6 +199,11 @@ fn labels_that_teach_nothing() {
     let same = "1 1:1\n".repeat(20);
     let ran = Folder::new().run_with("run - --format libsvm --set features=1", same).succeeded();
     assert!(ran.stderr.contains("ALL 20 ROUNDS HAVE THE SAME LABEL"), "{}", ran.stderr);
+    let reals: String = (0..60).map(|t| format!("{t}.5 1:{t}\n")).collect();
+    let ran =
+        Folder::new().run_with("run - --format libsvm --set features=1 --learner ogd", reals).succeeded();
+    let said = "the label has 60 different numbers in 60 rows, such as 0.5: a real-valued target; --learner vaw forecasts numbers";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
 }
 
 #[test]

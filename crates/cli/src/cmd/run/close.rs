@@ -7,6 +7,7 @@ use noregret::algorithm::{AnyModel, Model};
 use noregret::facts::RunFacts;
 use noregret::guarantee::{Guarantee, Promise};
 use noregret::model::Archive;
+use noregret_stream::encode::survey::{look_alike, perhaps_missing, real_valued};
 use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;
 use noregret_stream::save::file as model_file;
@@ -54,6 +55,7 @@ impl<'a> Session<'a> {
         }
         let mut summary = self.summary(&mut learnt, &promised)?;
         self.say_what_was_odd();
+        self.say_of_labels(learnt.score.rounds());
         self.observers.forecasts.take().map_or(Ok(()), Forecasts::finish)?;
         self.write_page(&learnt, &summary, promised)?;
         if let (Some(plot), Some(report)) = (self.risk_plot.take(), &summary.abstention) {
@@ -93,6 +95,16 @@ impl<'a> Session<'a> {
         }
         for missing in self.examples.zeros().into_iter().chain(self.examples.untold()) {
             note(format_args!("noregret: {missing}"));
+        }
+    }
+
+    /// Notes on the labels of a pipe, which a file gets before its first row.
+    fn say_of_labels(&self, rounds: u64) {
+        let Some(labels) = self.open_classes.then(|| self.examples.encoder.labels()) else { return };
+        let numbers = real_valued(labels, rounds)
+            .map(|found| format!("the label has {found}; --learner vaw forecasts numbers"));
+        for sentence in numbers.into_iter().chain(look_alike(labels)).chain(perhaps_missing(labels)) {
+            note(format_args!("noregret: {sentence}"));
         }
     }
 
