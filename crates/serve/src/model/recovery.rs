@@ -62,8 +62,7 @@ impl Recovered {
 pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) -> Result<Recovered, Fault> {
     let (mut store, last) = Store::reopen(folder, node)?;
     let mut notes = Vec::new();
-    let mut failure = format!("{}: has no snapshot", folder.display());
-    let mut readable = false;
+    let (mut tried, mut readable) = (false, false);
     for (seq, path) in store.states(last)? {
         if seq > last {
             // It includes events that were never committed, because the process died.
@@ -77,7 +76,7 @@ pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) 
                     .map_err(|error| format!("{}: {error}", path.display()))
             })
         };
-        match read(limits) {
+        let damage = match read(limits) {
             Ok(mut engine) if engine.standing.seq == seq => {
                 readable = true;
                 if store.spec()?.is_none() {
@@ -90,20 +89,27 @@ pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) 
                     engine.set_limits(limits);
                     Ok(())
                 });
-                match redone {
-                    Ok(()) => return Ok(Recovered { store, engine, notes, again: false }),
-                    Err(what) => failure = what.into(),
+                if let Err(what) = redone {
+                    notes.push(what.into());
+                    break;
                 }
-                break;
+                if tried {
+                    notes.push(format!("{}: was used instead", path.display()));
+                }
+                return Ok(Recovered { store, engine, notes, again: false });
             }
-            Ok(_) => failure = format!("{}: has another event number than its name", path.display()),
-            Err(what) => failure = what,
-        }
-        notes.push(format!("{failure}; the previous one was used"));
+            Ok(_) => format!("{}: has another event number than its name", path.display()),
+            Err(what) => what,
+        };
+        notes.push(damage);
+        tried = true;
     }
-    notes.push(failure);
+    if !tried && !readable {
+        notes.push(format!("{}: has no snapshot", folder.display()));
+    }
     // Without a readable snapshot there is nothing to compare with; otherwise it is asked for.
     if readable && !limits.rebuild {
+        notes.push("noregret serve --rebuild makes the model again from its log".to_owned());
         return Err(notes.join("; ").into());
     }
     match rebuild(&store, limits, last) {
@@ -181,4 +187,29 @@ fn redo(store: &Store, engine: &mut Engine, last: u64) -> Result<(), Fault> {
         return Err(format!("{}: the log ends at {at}, not at {last}", store.path().display()).into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is damaged is said once, and then what was done about it.
+    #[test]
+    fn damage_is_said_once() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let (limits, folder) = (Limits::default(), temporary.path().join("m"));
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &limits).expect("a model");
+        let header = log::header(&engine, None).expect("a header");
+        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), &header);
+        drop(store.expect("a store"));
+        let notes = || recover(&folder, &limits, None).expect("recovered").notes;
+        assert!(notes().is_empty());
+        std::fs::write(newest_snapshot(&folder).expect("the first"), "junk").expect("writable");
+        let said = notes();
+        let [damage, done] = &said[..] else { panic!("{said:?}") };
+        assert!(damage.contains("safetensors") && done.contains("made again"), "{damage} {done}");
+    }
 }
