@@ -236,3 +236,7 @@ def test_zeros_and_a_one_are_a_name():
             learner.learn((1.0,), action, reward, 1 / 3)
     shares = [learner.score((1.0,), actions, action) for action in actions]
     assert shares.index(max(shares)) == 1 and sum(shares) == pytest.approx(1)
+
+
+def test_a_learner_without_a_name_is_auto():
+    assert BanditLearner().params["family"] == "noregret auto"

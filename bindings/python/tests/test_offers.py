@@ -290,3 +290,8 @@ def test_the_radius_of_conditional_logit_is_one_of_blocks():
     learner = Learner("conditional-logit", classes=3, features=6, radius=1.0)
     learner.update(rows, np.arange(40) % 3)
     assert learner.params["radius"] == 1.0 and 0 < learner.certificate() < 200
+
+
+def test_a_run_of_labels_with_features_names_the_way_out():
+    with pytest.raises(TypeError, match="knows labels by their features: decide and feedback play its rounds, and learn learns logged ones"):
+        Bandit("offers").run([[1.0]], ["a"])

@@ -444,7 +444,10 @@ class Bandit(Rounds):
         Raises KeyboardInterrupt between two rounds; the rows before are learnt, and `rounds` counts them.
         """
         if self._held is not None and self._core.block is not None:
-            raise TypeError("a run needs rows of numbers with classes; this bandit knows labels by their features")
+            raise TypeError(
+                "a run needs rows with classes, and this bandit knows labels by their features: decide and feedback play its rounds, and learn"
+                " learns logged ones"
+            )
         x = _tables.rows(x)
         if isinstance(y, str):
             raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")

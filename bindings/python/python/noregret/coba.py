@@ -55,7 +55,7 @@ class BanditLearner:
 
     def __init__(
         self,
-        name: str,
+        name: str = "auto",
         *,
         bits: int = 8,
         scale: str = "unit",

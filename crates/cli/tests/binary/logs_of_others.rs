@@ -86,6 +86,8 @@ fn contradictions_of_the_decision_service_are_refused() {
         ("[0.5,0.5]", "[0.5,0.7]", "the probabilities \"p\" sum to 1.2, not to 1"),
         ("[0.5,0.5]", "[0.5]", "\"a\" has 2 actions, and \"p\" 1"),
         ("[0.5,0.5]", "[0.9,0.1]", "the label's probability is 0.5, and \"p\" says 0.9 of its action"),
+        ("[0.5,0.5]", "[-0.5,1.5]", "a probability in \"p\" is -0.5; a number between 0 and 1 was needed"),
+        ("\"a\":[1,2]", "\"a\":[2,2]", "\"a\" has the action 2 twice"),
     ] {
         folder.write("ds.json", decision_service(2).replacen(from, to, 1));
         folder.run("evaluate ds.json --policy uniform").failed(2, &format!("ds.json:1: {fault}"));
@@ -93,6 +95,9 @@ fn contradictions_of_the_decision_service_are_refused() {
     folder.write("ds.json", decision_service(2).replacen("\"_labelIndex\":0", "\"_labelIndex\":1", 1));
     let said = folder.run("evaluate ds.json --policy uniform").succeeded().stderr;
     assert!(said.contains("1 row with a _labelIndex (from 0) of another action"), "{said}");
+    folder.write("n.json", r#"{"_label_cost":-1,"_labelIndex":0,"_multi":[{"k":1},{"k":2}]}"#);
+    let fault = "has a cost, and no probability (_label_probability or p) with which the action was played";
+    folder.run("run n.json --feedback bandit --quiet").failed(2, &format!("n.json:1: {fault}"));
 }
 
 /// A log of another program: uniform play among two, right when the label is that of the column `leak`.

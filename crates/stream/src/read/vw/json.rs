@@ -339,15 +339,8 @@ fn numbers(node: &Node, path: &str) -> Result<Described, Fault> {
 /// A slot, whose choice is in `outcome`.
 fn slot(node: &Node, outcome: &Node) -> Result<Slot, Fault> {
     let described = numbers(node, slots::PREFIX)?;
-    let places = |numbers: Vec<f64>| {
-        let place = |number: f64| {
-            let place = number as usize;
-            (place as f64 == number)
-                .then_some(place)
-                .ok_or_else(|| fault!("{number} is not the number of an action, from 0"))
-        };
-        numbers.into_iter().map(place).collect::<Result<Vec<usize>, Fault>>()
-    };
+    let place = |number: f64| whole("an action (from 0)", number);
+    let places = |numbers: Vec<f64>| numbers.into_iter().map(place).collect::<Result<Vec<usize>, Fault>>();
     let (actions, probabilities) =
         (places(outcome.number_or_numbers("_a"))?, outcome.number_or_numbers("_p"));
     if !probabilities.is_empty() && probabilities.len() != actions.len() {
@@ -357,6 +350,7 @@ fn slot(node: &Node, outcome: &Node) -> Result<Slot, Fault> {
             probabilities.len()
         ));
     }
+    let likely = !probabilities.is_empty();
     let given = probabilities.into_iter().map(Some).chain(std::iter::repeat(None));
     let cost = match outcome.number("_label_cost")? {
         Some(cost) => Some(cost),
@@ -364,6 +358,9 @@ fn slot(node: &Node, outcome: &Node) -> Result<Slot, Fault> {
     };
     if cost.is_some() && actions.is_empty() {
         return Err("has a cost, and no action (_a) that was chosen".into());
+    }
+    if cost.is_some() && !likely {
+        return Err("has a cost, and no probability (_p) with which the action was chosen".into());
     }
     let slot = Slot {
         features: described,
@@ -403,8 +400,16 @@ fn ranked(object: &Node) -> Result<Vec<(usize, Option<f64>)>, Fault> {
     let first = usize::from(!actions.contains(&0.0));
     let place = |action: &f64| whole("an action in \"a\"", *action).map(|action| action - first);
     let places: Vec<usize> = actions.iter().map(place).collect::<Result<_, _>>()?;
-    let fit = probabilities.iter().all(|p| (0.0..=1.0).contains(p));
-    let given = probabilities.into_iter().filter(|_| fit).map(Some).chain(std::iter::repeat(None));
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(fault!("\"a\" has the action {} twice", pair[0] + first));
+    }
+    // They may be rounded.
+    if let Some(p) = probabilities.iter().find(|p| !(0.0..=1.0 + 1e-6).contains(*p)) {
+        return Err(fault!("a probability in \"p\" is {p}; a number between 0 and 1 was needed"));
+    }
+    let given = probabilities.into_iter().map(|p| Some(p.min(1.0))).chain(std::iter::repeat(None));
     Ok(places.into_iter().zip(given).collect())
 }
 
@@ -417,11 +422,16 @@ fn check_sum(ranked: &[(usize, Option<f64>)]) -> Result<(), Fault> {
     }
 }
 
-/// The probability of the action that was played, by the label or else by "p".
+/// The probability of the action that was played, by the label or else by "p"; without one the cost is
+/// refused.
 fn agreed(played: Option<f64>, of_all: Option<f64>) -> Result<Option<f64>, Fault> {
     match (played, of_all) {
         (Some(played), Some(of_all)) if (played - of_all).abs() > 0.01 => {
             Err(fault!("the label's probability is {played}, and \"p\" says {of_all} of its action"))
+        }
+        (None, None) => {
+            Err("has a cost, and no probability (_label_probability or p) with which the action was played"
+                .into())
         }
         _ => Ok(played.or(of_all)),
     }
