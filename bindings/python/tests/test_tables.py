@@ -541,3 +541,17 @@ def test_a_label_keeps_all_its_characters():
         learner.run(rows, ["a\0", "a"] * 30)
         learner.learn_one(rows[0] if rows is x else rows.iloc[0].rename(str).to_dict(), "a\0")
         assert sorted(learner.labels) == ["a", "a\0"]
+
+
+def test_times_of_day_are_read_as_their_texts():
+    # They were refused, where CSV and Parquet have them.
+    minutes = np.arange(120) * 37 % (24 * 60)
+    times = [datetime.time(int(at) // 60, int(at) % 60) for at in minutes]
+    y = ["day" if 6 * 60 <= at < 18 * 60 else "night" for at in minutes]
+    texts = Learner("ogd")
+    expected = texts.run({"at": [time.isoformat() for time in times]}, y)
+    for table in ({"at": times}, pandas.DataFrame({"at": times})):
+        given = Learner("ogd")
+        run = given.run(table, y)
+        assert run.losses.tolist() == expected.losses.tolist() and given.roles == texts.roles
+        assert given.predict({"at": times[0]}) == texts.predict({"at": times[0].isoformat()})

@@ -521,6 +521,8 @@ def _cell(value: Any, name: str, at: int) -> Any:
         return Seconds(value.total_seconds())
     if isinstance(value, np.datetime64):
         return Moment(time_text(value))
+    if isinstance(value, datetime.time):
+        return value.isoformat()  # Seconds or a category, as in CSV and Parquet.
     if isinstance(value, Mapping):
         return {str(key): _cell(inside, name, at) for key, inside in value.items()}
     if isinstance(value, set | frozenset):
