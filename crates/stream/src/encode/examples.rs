@@ -287,8 +287,12 @@ impl ReadExamples {
     /// A remark on missing numbers of learnt rows that count as a mean far from 0, if there were any and no
     /// feature says that they are missing.
     pub fn untold(&self) -> Option<String> {
+        let schema = self.reader.schema();
+        // Hashed columns have a feature each, but for those of models of before.
+        let told = matches!(schema.columns, Columns::Hashed { .. })
+            && (schema.marked || schema.csv.is_some_and(|csv| csv.numbers.is_some()));
         let columns = self.reader.columns();
-        let mut untold = self.means.iter().filter(|(column, _)| !columns.is_marked(**column));
+        let mut untold = self.means.iter().filter(|(column, _)| !told && !columns.is_marked(**column));
         let (first, rows) = untold.next()?;
         let others = match untold.count() as u64 {
             0 => String::new(),
@@ -296,8 +300,8 @@ impl ReadExamples {
         };
         Some(format!(
             "numbers of the feature {} are missing in {}, and count as its mean, since 0 is far from it{others}; no feature says where \
-             they are missing, as one does that begins in a file of a new model, unless the features are hashed or their number is \
-             declared: a feature of your own that is 1 there says it",
+             they are missing, as one does that begins in a file of a new model, unless the number of features is declared: a \
+             feature of your own that is 1 there says it",
             shown(&*columns.name(*first)),
             counted(*rows, "row")
         ))

@@ -494,9 +494,20 @@ mod tests {
         let saved = ReadOptions { schema: Some(first.schema()), ..ReadOptions::default() };
         let later = "p 0:7 1:nan 2:5\n";
         assert_eq!(read(&mut *file(later, &saved), 1), ("1".to_owned(), "1:missing 2".to_owned()));
-        // Hashes and files without such numbers are as before.
-        let hashed = ReadOptions { hash_bits: Some(4), ..options.clone() };
-        assert_eq!(file(&text, &hashed).columns(), &Columns::Hashed { bits: 4 });
+        // Hashed columns have one each, also in a saved model, but for those of before. Files without such
+        // numbers have none.
+        let hashed = ReadOptions { hash_bits: Some(16), ..options.clone() };
+        let mut one = file(&text, &hashed);
+        let number = crate::read::columns::hash_number(1, 16);
+        let mark = crate::hash_name(&format!("#{number}:missing"), 16);
+        let (missing, there) = read(&mut *one, 2);
+        assert_eq!(missing, format!("#{number}"));
+        assert!(there.split(' ').any(|name| name == format!("#{mark}")), "{there}");
+        let saved = ReadOptions { schema: Some(one.schema()), ..ReadOptions::default() };
+        assert_eq!(read(&mut *file(&text, &saved), 2), (missing, there));
+        let before = Schema { marked: false, ..one.schema() };
+        let before = ReadOptions { schema: Some(before), ..ReadOptions::default() };
+        assert!(!read(&mut *file(&text, &before), 2).1.contains(&format!("#{mark}")));
         let few = file(&text[..60], &options);
         assert_eq!(few.columns(), &Columns::Numbered { base: 1, count: 0 });
     }

@@ -121,6 +121,10 @@ pub struct Schema {
     /// What counts as missing besides the usual words, and what does not.
     #[serde(default, skip_serializing_if = "Missing::is_default")]
     pub missing: Missing,
+    /// Whether hashed columns of lines, which are no table, have others that say where their numbers are
+    /// missing; not in models of before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
 }
 
 /// How rows state the labels on offer.
@@ -151,9 +155,9 @@ pub struct CsvSchema {
     pub header: bool,
     /// The columns in file order.
     pub fields: Vec<CsvField>,
-    /// In a table with text, times or styled numbers, or with missing numbers among others far from 0: the
-    /// number of numeric features, which come first, followed by as many indicators of missing numbers.
-    /// `None` in other tables of plain numbers and categories.
+    /// In a table with text, times or styled numbers, with missing numbers among others far from 0, or with
+    /// hashed columns: the number of numeric features, which come first unless they are hashed, followed by
+    /// as many indicators of missing numbers. `None` in other tables of plain numbers and categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
     /// Labels that are classes, although they are marks for a missing value elsewhere, such as `-` beside
@@ -181,7 +185,7 @@ impl Schema {
     /// Columns without labels, weights, tables or offers of their own.
     pub(crate) fn plain(format: Format, columns: Columns) -> Self {
         let missing = Missing::default();
-        Self { format, columns, label: None, weight: None, csv: None, offers: None, missing }
+        Self { format, columns, label: None, weight: None, csv: None, offers: None, missing, marked: false }
     }
 
     /// `columns` columns without names, numbered from 0, as arrays have them.
@@ -383,10 +387,10 @@ impl ReadOptions {
 
     /// These columns, to which a reader adds those of the data.
     pub(crate) fn map(&self, columns: Columns) -> ColumnMap {
-        match self.schema {
-            Some(_) => ColumnMap::new(columns, self.room),
-            None if self.tells_missing => ColumnMap::new(columns, u32::MAX).watching(),
-            None => ColumnMap::new(columns, u32::MAX),
+        match &self.schema {
+            Some(schema) => ColumnMap::new(columns, self.room).marking(schema.marked),
+            None if self.tells_missing => ColumnMap::new(columns, u32::MAX).watching().marking(true),
+            None => ColumnMap::new(columns, u32::MAX).marking(true),
         }
     }
 }

@@ -216,7 +216,8 @@ impl<P: LineParser> Reader for LineReader<P> {
     }
 
     fn schema(&self) -> Schema {
-        self.parser.schema(self.columns().clone())
+        let marked = self.columns.has_hashed_marks();
+        Schema { marked, ..self.parser.schema(self.columns().clone()) }
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

@@ -1,5 +1,6 @@
 //! The features of columns of numbers, times and text.
 
+use super::roles::count_numbers;
 use super::text::Words;
 use super::time;
 use crate::read::columns::{ColumnMap, Columns};
@@ -11,8 +12,9 @@ pub(crate) const MISSING: &str = "=missing";
 
 /// The features of a column of numbers, times or text.
 pub(crate) enum Features {
-    /// A number, and the indicator for a missing one, if there is one.
-    Number { style: Option<Style>, value: Option<u32>, missing: Option<u32> },
+    /// A number, and the indicator for a missing one, if there is one. With `fills` a missing number counts
+    /// as the mean beside its indicator; otherwise it is 0 there.
+    Number { style: Option<Style>, value: Option<u32>, missing: Option<u32>, fills: bool },
     /// A time: its numbers, each with an indicator for missing ones.
     Time { style: Style, values: Vec<(Option<u32>, Option<u32>)> },
     /// Free text.
@@ -24,17 +26,23 @@ pub(crate) enum Features {
 }
 
 impl Features {
-    /// Adds a missing cell to a row: the indicator, if there is one, or else the column of the number.
+    /// Adds a missing cell to a row: the indicator, if there is one, or else, or besides, the column of the
+    /// number.
     pub(crate) fn push_missing(&self, row: &mut Row) {
         match self {
-            Features::Number { value: Some(value), missing: None, .. } => row.miss(*value),
+            Features::Number { value: Some(value), missing, fills, .. } if *fills || missing.is_none() => {
+                row.miss(*value);
+                push_one(*missing, row);
+            }
             _ => self.push_absent(row),
         }
     }
 
-    /// Adds a cell that a row does not have at all: without an indicator it is 0.
+    /// Adds a cell that a row does not have at all: without an indicator, or in hashed rows of numbers, it is
+    /// 0.
     pub(crate) fn push_absent(&self, row: &mut Row) {
         match self {
+            Features::Number { fills: true, .. } => {}
             Features::Number { missing, .. } => push_one(*missing, row),
             Features::Time { values, .. } => values.iter().for_each(|(_, missing)| push_one(*missing, row)),
             Features::Text(_) | Features::Category(_) | Features::Other => {}
@@ -86,11 +94,14 @@ pub(crate) fn features(layout: &CsvSchema, columns: &mut ColumnMap) -> Vec<Featu
         None => vec![None; numbers.len()],
     };
     columns.are_numbers(&values, layout.numbers.is_some());
+    // Hashed tables with texts or times have 0 there, as in models of before.
+    let is_hashed = matches!(columns.columns(), Columns::Hashed { .. });
+    let fills = is_hashed && layout.numbers.is_some() && count_numbers(&layout.fields).is_none();
     let mut pairs = values.into_iter().zip(missing);
     let mut of = |field: &CsvField| match field.role {
         CsvRole::Numeric => {
             let (value, missing) = pairs.next().expect("a pair for each number");
-            Features::Number { style: field.style, value, missing }
+            Features::Number { style: field.style, value, missing, fills }
         }
         CsvRole::Time => {
             let style = field.style.unwrap_or(Style::Iso);

@@ -129,8 +129,11 @@ pub(crate) fn decide(
     let lacks = |(column, field): (usize, &CsvField)| {
         field.role == CsvRole::Numeric && Look::at(sample, column).lacks_numbers_far_from_0()
     };
-    // Hashed parts of a table all have the same columns, whatever their first rows lack.
-    let indicated = || options.hash_bits.is_none() && fields.iter().enumerate().any(lacks);
+    let indicated = || match options.hash_bits {
+        // Hashed parts of a table all have the same features, whatever their first rows lack.
+        Some(_) => fields.iter().any(|field| field.role == CsvRole::Numeric),
+        None => fields.iter().enumerate().any(lacks),
+    };
     let numbers = count_numbers(&fields).or_else(|| indicated().then(|| all_numbers(&fields)));
     Ok(Decided { fields, numbers, marks: marks(sample), notes })
 }

@@ -390,7 +390,9 @@ fn missing_numbers_far_from_0_have_indicators() {
     };
     let numbers = |shift: usize, hole: &str| found(shift, hole, None);
     assert_eq!([numbers(50, ""), numbers(50, "NA"), numbers(50, "unknown")], [Some(1); 3]);
-    assert_eq!([numbers(50, "61"), numbers(0, ""), found(50, "", Some(8))], [None; 3]);
+    assert_eq!([numbers(50, "61"), numbers(0, "")], [None; 2]);
+    // Hashed parts of a table are alike.
+    assert_eq!([found(50, "", Some(8)), found(50, "61", Some(8)), found(0, "", Some(8))], [Some(1); 3]);
 }
 
 /// The years of 2005-06 to 2010-11 have no order of months; those of 2005-01 to 2010-12 have.
