@@ -498,6 +498,14 @@ fn a_run_with_labels_forecasts_among_those_on_offer() {
         let on = folder.run("run a.csv --load m --offered shown --quiet --json").succeeded().summary();
         let at_large = folder.run("run a.csv --load m --quiet --json").succeeded().summary();
         assert!(error_rate(&on) <= error_rate(&at_large), "{learner}: {on} {at_large}");
+        // Forecasts among all labels came without a word.
+        let at_large = "the model learnt with the labels on offer in the column \"shown\": without the option offered = shown";
+        for (options, said) in [("", true), (" --offered shown", false)] {
+            for command in ["predict m a.csv", "run a.csv --load m --quiet"] {
+                let ran = folder.run(&format!("{command}{options}")).succeeded();
+                assert_eq!(ran.stderr.contains(at_large), said, "{learner}, {command}{options}: {}", ran.stderr);
+            }
+        }
         let of_ndjson = folder.summary(&format!("a.ndjson --learner {learner} --offered labels"));
         assert!(error_rate(&of_ndjson) < 0.3, "{learner}: {of_ndjson}");
     }

@@ -167,12 +167,16 @@ pub struct CsvSchema {
     /// Number of header rows, if not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header_rows: Option<u32>,
+    /// The column with the labels on offer, if the options named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<String>,
 }
 
 impl CsvSchema {
     /// Columns below their names, split at commas.
     pub(crate) fn of(fields: Vec<CsvField>) -> Self {
-        Self { delimiter: ',', header: true, fields, numbers: None, marks: vec![], header_rows: None }
+        let (numbers, marks, header_rows, offered) = (None, vec![], None, None);
+        Self { delimiter: ',', header: true, fields, numbers, marks, header_rows, offered }
     }
 
     /// Number of rows before the data.

@@ -47,7 +47,7 @@ use crate::read::reader::Reader;
 use crate::read::row::Row;
 use crate::read::table::{
     self, Column, Decided, Names, Records, Sample, Table, all_numbers, count_numbers, find_column,
-    label_and_weight, names, role_word,
+    label_and_weight, names, offered_column, role_word,
 };
 
 /// Number of rows examined.
@@ -260,6 +260,7 @@ fn decide(
     total: u64,
 ) -> Result<(CsvSchema, Vec<String>), Fault> {
     let (names, mut options) = (&*named.names, options.clone());
+    let offered = offered_column(names, &options).map(|at| names[at].clone());
     options.drop.extend(options.offered.take());
     let given = given_to_others(&rows.leaves, names, &mut options)?;
     let sampled: Vec<usize> = (0..names.len()).filter(|at| rows.leaves[*at].is_sampled()).collect();
@@ -306,7 +307,7 @@ fn decide(
     let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));
     // Their positions become features when they occur.
     fields.extend(others);
-    Ok((CsvSchema { numbers, marks, ..CsvSchema::of(fields) }, notes))
+    Ok((CsvSchema { numbers, marks, offered, ..CsvSchema::of(fields) }, notes))
 }
 
 /// The fields of the columns, with `known` those of the sampled ones, and then those of the positions of

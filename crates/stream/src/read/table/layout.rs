@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::column::is_needed;
-use super::names::{Names, find_column, label_by_name};
+use super::names::{Names, find_column, label_by_name, offered_column};
 use super::roles::{Decided, decide, role_word};
 use super::sample::{Sample, missing_words};
 use crate::fault::{Fault, fault};
@@ -43,7 +43,8 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
         notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
     }
     let missing = missing_words(sample, &fields);
-    let layout = CsvSchema { numbers, marks, ..CsvSchema::of(fields) };
+    let offered = offered_column(&names.names, options).map(|at| names.names[at].clone());
+    let layout = CsvSchema { numbers, marks, offered, ..CsvSchema::of(fields) };
     Ok(Inferred { layout, missing, notes })
 }
 

@@ -28,6 +28,8 @@ pub(crate) use describe::describe_roles;
 pub(crate) use duration::of_seconds;
 pub(crate) use features::{Features, MISSING, features};
 pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
+#[cfg(feature = "parquet")]
+pub(crate) use names::offered_column;
 pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
 pub(crate) use roles::{Decided, FEW, decide};

@@ -109,6 +109,11 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Fault
     })
 }
 
+/// The position of the column with the labels on offer that the options name, if it is there.
+pub(crate) fn offered_column(names: &[String], options: &ReadOptions) -> Option<usize> {
+    find_column(names, options.offered.as_ref()?).ok()
+}
+
 /// The position of a usual name of the label; the one in lower case before another writing of it.
 pub(super) fn label_by_name(names: &[String]) -> Option<usize> {
     let named = |label: &str| {

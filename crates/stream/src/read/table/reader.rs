@@ -7,10 +7,10 @@ use super::column::{Column, absent_note, absent_numbers, is_needed, new_note};
 use super::describe::describe_roles;
 use super::features::{Features, features};
 use super::layout::Inferred;
-use super::names::find_column;
+use super::names::{find_column, offered_column};
 use crate::fault::Fault;
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
@@ -120,7 +120,7 @@ impl<R: Records + 'static> Table<R> {
         let (cells, absent) = assign(names, &layout, &Arc::new(options.missing()), &mut columns);
         let id = options.id.as_ref().map(|column| find_column(names, column)).transpose().map_err(failed)?;
         let mut table = Table { records: records(id), cells, absent, layout, columns, missing, notes };
-        table.note_differences(&[id]);
+        table.note_differences(&[id, offered_column(names, options)]);
         Ok(Box::new(table))
     }
 }
@@ -135,6 +135,17 @@ impl<R: Records> Table<R> {
         let new = self.cells.iter().filter(|column| column.role.is_none());
         self.notes.extend(absent_note(self.absent.iter()));
         self.notes.extend(new_note(new.map(|column| &*column.name)));
+        let offered = self.layout.offered.as_ref();
+        let at = offered.and_then(|name| self.cells.iter().position(|column| column.name == *name));
+        if let (Some(name), Some(at)) = (offered, at)
+            && !used.contains(&Some(at))
+        {
+            self.notes.push(format!(
+                "the model learnt with the labels on offer in the column {}: without the option offered = {name}, its \
+                 forecasts are among all labels",
+                shown(name)
+            ));
+        }
     }
 
     fn parse(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
