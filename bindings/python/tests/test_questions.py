@@ -306,6 +306,11 @@ def test_numbers(here):
     for at, learner in enumerate(each):
         learner.update(x, tags[:, at])
     assert (np.stack([learner.predict(x) for learner in each], axis=1) == tags).mean() > 0.85
+    model = pytest.importorskip("noregret.sklearn").FolkloreClassifier()
+    assert pytest.importorskip("sklearn.multioutput").MultiOutputClassifier(model).fit(x, tags).score(x, tags) > 0.7
+    chain = pytest.importorskip("river.multioutput").ClassifierChain(pytest.importorskip("noregret.river").Folklore())
+    rounds = [(dict(zip("abc", row, strict=True)), dict(enumerate(tag))) for row, tag in zip(x.tolist(), tags.tolist(), strict=True)]
+    assert np.mean([chain.predict_one(row) == tag for row, tag in rounds if chain.learn_one(row, tag) is None]) > 0.7
 
 
 # Results

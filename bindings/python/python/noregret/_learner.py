@@ -243,7 +243,8 @@ class Learner(Described):
         Parameters
         ----------
         x
-            The numbers of the row, shape (features,), or a dictionary of its columns for a learner of tables.
+            The numbers of the row, shape (features,), or a dictionary of its columns for a learner of tables. The first row, or
+            table, decides which columns and categories there are: give `update` many rows first, or use `noregret.river`.
         y
             The label, a probability vector of shape (classes,) if the learner accepts it, or a number for a real-valued
             target. Missing ones (None, NaN) are not learnt.

@@ -418,7 +418,9 @@ impl ColumnMap {
             more => format!(" and {more} more"),
         };
         let names = names.join(", ");
-        Some(Remark::Other(format!("features that the model does not have are ignored: {names}{more}")))
+        Some(Remark::Other(format!(
+            "features that the model does not have are ignored: {names}{more}; the first rows decided which it has"
+        )))
     }
 
     /// Column of the feature numbered `number` as in the data; `None` if it is dropped.
