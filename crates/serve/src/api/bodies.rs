@@ -386,6 +386,15 @@ fn offered(labels: Value) -> Result<Vec<Offered>, Refusal> {
                         item = map.shift_remove("label").unwrap_or_default();
                         x
                     }
+                    Value::Object(_) => {
+                        let field = format!("labels[{at}]");
+                        let what = format!(
+                            "{field} is {}; a label was needed, or a label with its features, as in \
+                             {{\"label\": \"a\", \"x\": {{\"topic\": \"art\"}}}}",
+                            shown_value(&item)
+                        );
+                        return Err(Refusal::invalid(&field, what));
+                    }
                     _ => Value::Null,
                 };
                 let label = label_of(&format!("labels[{at}]"), &item)?;

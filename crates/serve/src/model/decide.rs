@@ -257,8 +257,13 @@ fn choices(decide: &Decide, names: &[GivenLabel]) -> Result<Vec<Choice>, Refusal
     // Each slot must have a label left, whatever the earlier ones take.
     for (at, choice) in choices.iter().enumerate() {
         if choice.allowed.len() < at + 1 {
-            let what =
-                format!("{} labels are allowed in slot {at}, and {at} may be taken", choice.allowed.len());
+            let allowed = choice.allowed.len();
+            let labels = if allowed == 1 { "label" } else { "labels" };
+            let what = format!(
+                "slot {at} (from 0) allows {allowed} {labels}, and the slots before it may take {at}; at least {} \
+                 were needed",
+                at + 1
+            );
             return Err(Refusal::invalid(&format!("slots[{at}]"), what));
         }
     }

@@ -312,6 +312,7 @@ fn forecasts_are_among_the_labels_on_offer() {
         ("full", json!({"x": {}, "labels": [{"label": 1, "x": {"v": 1}}]}), "labels[0].x"),
         ("real", json!({"x": {}, "labels": [1, 2]}), "labels"),
         ("news", json!({"x": {}}), "labels"),
+        ("news", json!({"x": {}, "labels": [{"id": "a", "features": [{"v": 1}]}]}), "labels[0]"),
         ("m", json!({"x": {}, "labels": ["z"]}), "labels[0]"),
     ] {
         let refused = service.post(&format!("/v1/models/{model}/predict"), &body);
@@ -320,6 +321,10 @@ fn forecasts_are_among_the_labels_on_offer() {
             (422, &json!(field)),
             "{model} {body}: {refused:?}"
         );
+        // Personalizer's form of an action is another one.
+        let way_out = r#"or a label with its features, as in {"label": "a", "x": {"topic": "art"}}"#;
+        let said = refused.json()["detail"].as_str().is_some_and(|detail| detail.ends_with(way_out));
+        assert_eq!(said, body["labels"][0].get("id").is_some(), "{body}: {refused:?}");
     }
 }
 
