@@ -128,6 +128,17 @@ fn the_wrong_label_is_said_once() {
     assert_eq!(label_of(&|_| "2026".to_owned(), ""), (2, vec![same.to_owned()]));
 }
 
+/// Where all labels are there and no row weighs anything, another column of labels is no way out.
+#[test]
+fn rows_without_weight_are_not_learnt() {
+    let folder = Folder::with("a.csv", "a,w,y\n".to_owned() + &"1,0,p\n2,0,q\n".repeat(20));
+    folder.run("run a.csv --learner ogd --quiet --weight w").failed(
+        2,
+        "a.csv: no labelled row was learnt from (labels were sought under \"y\", weights under \"w\", and rows of weight 0 are not \
+         learnt; --label names another column)",
+    );
+}
+
 #[test]
 fn files_that_only_look_like_data() {
     let refused = |name: &str, content: &str, options: &str, sentence: &str| {

@@ -48,8 +48,13 @@ impl<'a> Session<'a> {
             interrupt::check(plan.stream.stop(), interrupt::nothing_learnt)?;
             self.say_what_was_odd();
             let data = plan.stream.source.name();
-            let sought = self.examples.reader.schema().label.map_or_else(String::new, |label| {
-                format!(" (labels were sought under {label:?}; --label names another column)")
+            let schema = self.examples.reader.schema();
+            let weights = schema.weight.filter(|_| plan.stream.source.options.weight.is_some());
+            let weights = weights.map_or_else(String::new, |weight| {
+                format!(", weights under {weight:?}, and rows of weight 0 are not learnt")
+            });
+            let sought = schema.label.map_or_else(String::new, |label| {
+                format!(" (labels were sought under {label:?}{weights}; --label names another column)")
             });
             return Err(Failure::data(format!("{data}: no labelled row was learnt from{sought}")));
         }

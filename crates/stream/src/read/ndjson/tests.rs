@@ -56,7 +56,7 @@ fn bad_rows_are_named_and_skipped() {
         ),
         (array, r#"{"x": [1e999, 2]}"#, "is not a JSON object: number out of range at character 12"),
         (array, r#"{"x": [1, 2"#, "is not a JSON object: EOF while parsing a list at character 11"),
-        (array, "[1, 2]", "is not a JSON object: invalid type: sequence, expected an object at character 0"),
+        (array, "[1, 2]", r#"is a list; an object was needed, as in {"x": [1, 2], "label": "a"}"#),
         (array, r#"{"x": [1, 2]} 3"#, "is not a JSON object: trailing characters at character 15"),
         (flat, r#"{"a": 1, "a": 2}"#, r#"feature "a" appears twice"#),
         (flat, r#"{"y": 1, "y": 2}"#, r#"key "y": appears twice in the row"#),

@@ -78,6 +78,9 @@ fn syntax(line: &str, error: &serde_json::Error) -> String {
         );
     }
     let fault = json_fault(error);
+    if fault.starts_with("invalid type: sequence") {
+        return r#"is a list; an object was needed, as in {"x": [1, 2], "label": "a"}"#.to_owned();
+    }
     let cut = error.is_eof() && line.trim_ascii_end().ends_with(['{', '[', ',']);
     let way_out = match rest.chars().next().filter(|_| fault.starts_with("trailing")) {
         Some(',') => "; no comma was needed behind it",
