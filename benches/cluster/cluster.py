@@ -3,7 +3,7 @@
     pip install 'noregret[ray]' matplotlib
     python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--rows 60000] [--quick]
 
-Parts (`sums`, `scaling`, `keyed`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
+Parts (`sums`, `scaling`, `keyed`, `serve`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
 the page is written of whatever parts there are.
 """
 
@@ -159,6 +159,48 @@ def keyed(args) -> None:
         "keys": count, "rows": rows, "seconds": seconds, "checkpoint": checkpoint, "restart": restart, "bytes": size,
         "actors_mib": peaks, "local": args.local,
     })
+
+
+def serve(args) -> None:
+    """A model in Ray Serve, one replica: what one client gets that sends its next request after the answer, and our part of it."""
+    import http.client
+
+    from noregret import Learner
+    from noregret.ray import RayEngine, deployment
+    from noregret.ray._serve import Predictor
+    from ray import serve as ray_serve
+
+    RayEngine()
+    x, y = softmax_stream(1000)
+    learner = Learner("folklore", features=10, classes=4, radius=5)
+    learner.update(x, y)
+    folder = tempfile.mkdtemp()
+    model = str(Path(folder) / "model.safetensors")
+    try:
+        learner.save(model)
+        ray_serve.run(deployment(model=model, cores=0.5))
+        found = []
+        for rows in (1, 100):
+            client = http.client.HTTPConnection("127.0.0.1", 8000)
+            body = json.dumps({"x": x[0].tolist() if rows == 1 else x[:rows].tolist()})
+            count, times = 100, []
+            for _ in range(3 if args.quick else 11):  # The first requests find the processes.
+                begin = time.perf_counter()
+                for _ in range(count):
+                    client.request("POST", "/", body)
+                    answer = client.getresponse()
+                    if len(answer.read()) < rows or answer.status != 200:
+                        raise RuntimeError(f"status {answer.status}")
+                times.append((time.perf_counter() - begin) / count)
+            alone, given = Predictor(model), json.loads(body)["x"]
+            begin = time.process_time()
+            for _ in range(count):
+                alone.predict(given)
+            found.append({"rows": rows, "seconds": times[1:], "ours": (time.process_time() - begin) / count})
+    finally:
+        ray_serve.shutdown()
+        shutil.rmtree(folder)
+    keep("serve", {"requests": found})
 
 
 def streams(args):
@@ -357,6 +399,8 @@ def page() -> None:
             f"`fit` on {one['rows']} rows (n = 330), wall time on {one['cores']} cores, start of processes included: "
             + ", ".join(f"{wall['shards']} shards {wall['seconds']:.1f} s" for wall in one["walls"])
             + ".\n",
+            "The model is of one pass over the rows. `fit` makes as many more as the last table of this page says, each with sums of the same size: both",
+            "terms are multiplied, and the speed-up is the same.\n",
             "![Speed-up on a million rows that the model predicts, up to 1,000 nodes](cluster/scaling.svg)\n",
         ]
     if "keyed" in parts:
@@ -374,6 +418,20 @@ def page() -> None:
             f"checkpoint {one['checkpoint']:.1f} s; opened again with one actor and 1,000 predictions in {one['restart']:.1f} s; at most "
             f"{max(one['actors_mib']):.0f} MiB of memory, with the interpreter.\n",
         ]
+    if "serve" in parts:
+        text += [
+            "## Ray Serve\n",
+            "One replica of a saved model (`folklore`, 10 columns, 4 classes), and one client that sends a request when it has its answer; the fastest",
+            f"hundred requests of {len(parts['serve']['requests'][0]['seconds'])}, and the median:\n",
+            "| rows in a request | requests a second | predictions a second | a request | median | of which the model |",
+            "|---:|---:|---:|---:|---:|---:|",
+        ]
+        for one in parts["serve"]["requests"]:
+            least, middle = min(one["seconds"]), statistics.median(one["seconds"])
+            text.append(
+                f"| {one['rows']} | {1 / least:,.0f} | {one['rows'] / least:,.0f} | {1e3 * least:.1f} ms | {1e3 * middle:.1f} ms | {1e3 * one['ours']:.2f} ms |"
+            )
+        text.append("\nThe rest is Ray's: a request passes through a process that receives it, and one that answers.\n")
     if "quality" in parts:
         text += [
             "## What is delivered\n",
@@ -400,7 +458,7 @@ def page() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "quality", "page"])
+    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "serve", "quality", "page"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, default=20_000, help="quality: rows of a stream (default: 20000)")
@@ -410,7 +468,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("RAY_worker_niceness", "0")
-    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "quality": quality}
+    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "serve": serve, "quality": quality}
     for name, part in parts.items():
         if args.part in ("all", name):
             part(args)
