@@ -503,7 +503,12 @@ fn a_run_with_labels_forecasts_among_those_on_offer() {
         for (options, said) in [("", true), (" --offered shown", false)] {
             for command in ["predict m a.csv", "run a.csv --load m --quiet"] {
                 let ran = folder.run(&format!("{command}{options}")).succeeded();
-                assert_eq!(ran.stderr.contains(at_large), said, "{learner}, {command}{options}: {}", ran.stderr);
+                assert_eq!(
+                    ran.stderr.contains(at_large),
+                    said,
+                    "{learner}, {command}{options}: {}",
+                    ran.stderr
+                );
             }
         }
         let of_ndjson = folder.summary(&format!("a.ndjson --learner {learner} --offered labels"));
