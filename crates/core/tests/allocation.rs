@@ -111,7 +111,7 @@ fn rounds_played_together_allocate_nothing() {
 #[test]
 fn looking_ahead_allocates_once() {
     every_case("allocation", |case| {
-        let rounds = case.stream(1, 64);
+        let rounds = case.stream(1, 56);
         warm(case, &rounds);
         let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
         let mut learner = case.learner();
@@ -127,10 +127,11 @@ fn looking_ahead_allocates_once() {
                 }
             }
         };
-        // Until a whole block has been prepared after the unit was settled and a block was learnt.
+        // Until a whole block has been prepared after the unit was settled and a block was learnt, and
+        // before round 64, in which auto judges its members.
         let first = case.unsettled().next_multiple_of(block) + block;
         play(0, first);
-        let taken = measure(|| play(first, 64));
+        let taken = measure(|| play(first, 56));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
     });
 }
