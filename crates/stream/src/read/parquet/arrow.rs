@@ -14,8 +14,8 @@ const TIME: u8 = 10;
 /// Units of which a second has so many, by their numbers.
 const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
-/// Zones whose clock is the one that Parquet keeps; a time without a zone has none.
-const UTC: [&str; 5] = ["", "UTC", "Etc/UTC", "Z", "+00:00"];
+/// Zones, in any case, whose clock is the one that Parquet keeps; a time without a zone has none.
+const UTC: [&str; 8] = ["", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "Zulu", "Z", "+00:00"];
 
 /// The columns of durations, each with its units in a second; none if the schema is no such message.
 pub(super) fn durations(schema: &str) -> Vec<(String, i64)> {
@@ -28,7 +28,7 @@ pub(super) fn durations(schema: &str) -> Vec<(String, i64)> {
 /// The columns of times of a zone other than UTC, each with its zone; none if the schema is no such message.
 pub(super) fn zones(schema: &str) -> Vec<(String, String)> {
     let mut found = columns(schema, TIME, |kind| Some(kind.text(1).unwrap_or_default()));
-    found.retain(|(_, zone)| !UTC.contains(&zone.as_str()));
+    found.retain(|(_, zone)| !UTC.iter().any(|utc| zone.eq_ignore_ascii_case(utc)));
     found
 }
 
@@ -185,6 +185,10 @@ mod tests {
         assert_eq!(found, [named("at", "America/New_York"), named("t", "+02:00")]);
         for cut in 0..ZONES.len() {
             zones(&ZONES[..cut]);
+        }
+        // GMT and utc in place of UTC.
+        for name in ["R01U", "dXRj"] {
+            assert_eq!(zones(&ZONES.replace("VVRD", name)).len(), 2, "{name}");
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.parquet");
