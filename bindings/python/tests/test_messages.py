@@ -302,8 +302,11 @@ def test_labels_of_which_one_counts_as_missing_are_named_in_the_refusal(x):
     for one in (Learner("ogd"), Bandit("squarecb")):
         with pytest.raises(ValueError, match=said):
             one.run(x, y)
-    with pytest.raises(ValueError, match=r"y has missing labels only; .*not_missing=\['', 'NA'\]"):
+    with pytest.raises(ValueError, match=r"y has missing labels only; .*not_missing=\['NA'\]"):
         Learner("ogd").run(x, ["NA", ""] * (ROWS // 2))
+    # What was said is not taken back, and an empty label is never a class.
+    with pytest.raises(ValueError, match=r"every label is .yes.; .*: missing=\['unknown'\] leaves out the others"):
+        Learner("ogd", missing=["unknown"]).run(x, ["unknown", "", "yes", "yes"] * (ROWS // 4))
     assert Learner("ogd", not_missing=["NA", "None"]).run(x, y).labels == ["NA", "None", "yes"]
 
 

@@ -178,6 +178,8 @@ def test_what_cannot_be_learnt_from_names_the_column():
         Learner().run(frame, y)
     with pytest.raises(ValueError, match="column 'a' appears twice"):
         Learner().run(pandas.DataFrame([[1, 2]], columns=["a", "a"]), [0])
+    with pytest.raises(ValueError, match="column 'a' appears twice; .*: blanks around them are no part of them"):
+        Learner().run(pandas.DataFrame([[1, 2]], columns=["a", "a "]), [0])
     with pytest.raises(ValueError, match="y has 3 targets for 60 rows"):
         Learner().run(tickets(60)[0], ["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'amount', row 1: inf; a finite number was needed"):

@@ -465,7 +465,8 @@ def _checked(given: list[str], columns: Sequence[Any], categorical: list[str]) -
     names = called(given)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names")
+        why = "" if given.count(twice) > 1 else ": blanks around them are no part of them, and a column without a name has its number"
+        raise ValueError(f"column {twice!r} appears twice; columns are told apart by their names{why}")
     cells = [_cells(column, name) for name, column in zip(names, columns, strict=True)]
     for name, column in zip(names, cells, strict=True):
         if len(column) != len(cells[0]):

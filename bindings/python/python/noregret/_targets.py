@@ -206,11 +206,12 @@ def need_classes(
     _core.check_classes(_with_texts(labels), labelled)
     texts = {text_of(label) for label in labels if label is not None}
     words = _arrays.absent(sorted(texts), (), told["missing"], told["not_missing"])
-    if words and len(texts - words) < 2 and not more:
+    # An empty label is missing, whatever is said.
+    said, unsaid = sorted(words.intersection(told["missing"])), sorted(words.difference(told["missing"], [""]))
+    if (said or unsaid) and len(texts - words) < 2 and not more:
         only = "".join(f'every label is "{text}"' for text in texts - words) or "y has missing labels only"
-        raise ValueError(
-            f"{only}; at least 2 classes were needed (or classes=K): labels that count as missing are classes with not_missing={sorted(words)}"
-        )
+        why = f"labels that count as missing are classes with not_missing={unsaid}" if unsaid else f"missing={said} leaves out the others"
+        raise ValueError(f"{only}; at least 2 classes were needed (or classes=K): {why}")
 
 
 def remarks(labels: Iterable[Any], labelled: int) -> list[str]:
