@@ -427,7 +427,7 @@ def test_remarks_on_the_first_table_are_kept(made):
 def test_a_category_that_is_new_later_is_said_where_it_is_learnt():
     frame, learner = ages(), Learner("folklore")
     learner.run(frame, old(frame))
-    said = 'features that the model does not have are ignored: "hue=mauve"; the first rows decided which it has'
+    said = 'features that the model does not have are ignored: "hue=mauve"; it has those of the data that it was made from'
     assert learner.run(frame.replace("red", "mauve"), old(frame)).notes == [said]
 
 

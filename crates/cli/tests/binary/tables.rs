@@ -310,7 +310,7 @@ fn what_is_new_tomorrow_is_named() {
     let tomorrow = |t: usize| format!("{},happy,1,1,1,1,1,1", row(t).replace("blue", "green"));
     folder.write("b.csv", file(&format!("a,hue,y,{new}"), 20, tomorrow));
     let columns = "the columns \"mood\", \"c1\", \"c2\", \"c3\", \"c4\" and 2 more are new: the model was trained without them, and they are ignored";
-    let category = "features that the model does not have are ignored: \"hue=green\"; the first rows decided which it has";
+    let category = "features that the model does not have are ignored: \"hue=green\"; it has those of the data that it was made from";
     for run in ["predict m b.csv", "run b.csv --load m"] {
         let ran = folder.run(run).succeeded();
         assert!(ran.stderr.contains(columns) && ran.stderr.contains(category), "{run}: {}", ran.stderr);

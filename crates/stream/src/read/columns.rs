@@ -419,7 +419,7 @@ impl ColumnMap {
         };
         let names = names.join(", ");
         Some(Remark::Other(format!(
-            "features that the model does not have are ignored: {names}{more}; the first rows decided which it has"
+            "features that the model does not have are ignored: {names}{more}; it has those of the data that it was made from"
         )))
     }
 
