@@ -48,7 +48,7 @@ impl<'py> FromPyObject<'_, 'py> for Name {
             return Ok(Self(label.call_method0("isoformat")?.str()?.to_str()?.to_owned(), LabelType::Time));
         }
         Err(PyTypeError::new_err(format!(
-            "the label {} is neither a text nor a number, a truth value or a time; str(label) makes a text of it",
+            "the label {} is of a type that a model file does not keep; str(label) makes a text of it",
             label.repr()?
         )))
     }

@@ -246,7 +246,7 @@ def test_labels_that_are_no_labels_are_named():
     # They were texts after a model was saved and loaded.
     for kind in (pandas.Interval(-1, 0), pandas.Period("2026-01", "M"), datetime.timedelta(1), uuid.UUID(int=1), datetime.time(1), fractions.Fraction(1, 3)):
         others = [kind, "v"] * (ROWS // 2)
-        told = re.escape(f"the label {kind!r} is neither a text nor a number, a truth value or a time; str(label) makes a text of it")
+        told = re.escape(f"the label {kind!r} is of a type that a model file does not keep; str(label) makes a text of it")
         learner, bandit = Learner("ogd"), Bandit("soba", exploration=0.2)
         for learn in (learner.run, learner.update, bandit.run):
             for rows in (x, pandas.DataFrame(x)):

@@ -134,7 +134,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return str.__str__(value)
     if value is not None and not isinstance(value, _tables.LABELS):
-        raise TypeError(f"the label {value!r} is neither a text nor a number, a truth value or a time; str(label) makes a text of it")
+        raise TypeError(f"the label {value!r} is of a type that a model file does not keep; str(label) makes a text of it")
     return "" if value is None else str(value)
 
 
