@@ -25,6 +25,7 @@ __all__ = [
     "bandit_for_array",
     "bandit_for_table",
     "catalogue",
+    "cautions",
     "check",
     "check_classes",
     "check_rewards",
