@@ -47,7 +47,14 @@ pub(crate) fn begins<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
 }
 
 pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dyn Reader>, ReadError> {
-    let mut attributes = header(&mut source)?;
+    let (mut attributes, labels) = header(&mut source)?;
+    if let Some(count) = labels.filter(|_| options.label.is_none() && options.schema.is_none()) {
+        let (place, count) = (if count < 0 { "last" } else { "first" }, count.unsigned_abs());
+        return Err(source.file_error(format!(
+            "is a file of MEKA, whose {place} {count} attributes are labels, and a row has one label here: the option label names it, and \
+             the option drop leaves out others"
+        )));
+    }
     let given: ByteRecord = attributes.iter().map(|attribute| &attribute.name).collect();
     let named = names(&given, true).map_err(|kind| source.file_error(kind))?;
     attributes.iter_mut().zip(&named.names).for_each(|(attribute, name)| attribute.name.clone_from(name));
@@ -87,15 +94,27 @@ impl Attribute {
     }
 }
 
-/// Reads up to the line `@data`.
-fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
-    let mut attributes = vec![];
+/// How many of the attributes are labels, in a relation of MEKA such as `'scenes: -C 6'`: the first ones, or
+/// the last ones if the number is negative.
+fn labels_of(relation: &[u8]) -> Option<i64> {
+    let (_, rest) = std::str::from_utf8(relation).ok()?.split_once(": -C ")?;
+    let number = rest.split(|sign: char| sign.is_whitespace() || "'\"".contains(sign)).next()?;
+    number.parse().ok().filter(|count: &i64| count.unsigned_abs() > 1)
+}
+
+/// Reads up to the line `@data`: the attributes, and how many of them are labels, if the relation says so.
+fn header(source: &mut Source) -> Result<(Vec<Attribute>, Option<i64>), ReadError> {
+    let (mut attributes, mut labels) = (vec![], None);
     loop {
         let Some(line) = source.next_line()? else {
             return Err(source.file_error("is ARFF without a line @data"));
         };
         let line = line.text().trim_ascii();
-        if line.is_empty() || line.starts_with(b"%") || keyword(line, "@relation").is_some() {
+        if let Some(relation) = keyword(line, "@relation") {
+            labels = labels_of(relation);
+            continue;
+        }
+        if line.is_empty() || line.starts_with(b"%") {
             continue;
         }
         if keyword(line, "@data").is_some() {
@@ -110,7 +129,7 @@ fn header(source: &mut Source) -> Result<Vec<Attribute>, ReadError> {
     if attributes.is_empty() {
         return Err(source.file_error("declares no attribute; a row needs at least its label"));
     }
-    Ok(attributes)
+    Ok((attributes, labels))
 }
 
 /// The rest of the line after the keyword, which is case-insensitive.
@@ -368,6 +387,28 @@ mod tests {
             let second = ReadOptions { label: Some("3".to_owned()), ..ReadOptions::default() };
             assert!(opened(&text, &second).is_ok(), "{rows}");
         }
+    }
+
+    /// The others would be features of the last attribute.
+    #[test]
+    fn files_of_several_labels_are_refused() {
+        let open = |relation: &str, label: Option<&str>| {
+            let attributes = "@attribute beach {0,1}\n@attribute sea {0,1}\n@attribute a real\n";
+            let text = format!("@relation {relation}\n{attributes}@data\n1,0,0.5\n0,1,1.5\n");
+            let options = ReadOptions { label: label.map(str::to_owned), ..ReadOptions::default() };
+            opened(&text, &options).err().map(|error| error.to_string())
+        };
+        for (relation, place) in
+            [("'scenes: -C 2'", "first 2"), ("\"scenes: -C -2 -split-number 9\"", "last 2")]
+        {
+            let error = open(relation, None).unwrap_or_default();
+            assert!(
+                error.starts_with(&format!("a: is a file of MEKA, whose {place} attributes are labels")),
+                "{error}"
+            );
+            assert_eq!(open(relation, Some("sea")), None);
+        }
+        assert_eq!(open("'iris-weka.filters.Remove-C 2'", None), None);
     }
 
     #[test]
