@@ -425,6 +425,12 @@ fn labels_that_look_alike_are_told() {
         assert!(said(&labels).contains(&sentence), "{}", said(&labels));
     }
     assert!(!said(&["1.1", "1.10", "x"]).contains("look alike"));
+    // In a log they are two labels, each played half as often.
+    let rows: String = (0..40).map(|t| format!("{},{},0.5,{}\n", t % 7, ["a", "A"][t % 2], t % 2)).collect();
+    let folder = Folder::with("log.csv", format!("x,chosen,prob,click\n{rows}"));
+    let ask = "evaluate log.csv --decision chosen --probability prob --reward click --policy uniform";
+    let ran = folder.run(ask).succeeded();
+    assert!(ran.stderr.contains("look alike, and are two classes"), "{}", ran.stderr);
     let sentence = "the label \"Unknown\" is a class like others: if it stands for a missing label, the option missing = Unknown";
     assert!(said(&["No", "Unknown", "yes"]).contains(sentence), "{}", said(&["No", "Unknown", "yes"]));
 }

@@ -19,7 +19,7 @@ use crate::decisions::pending::Pending;
 use crate::encode::Encoder;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
-use crate::encode::survey::suitable;
+use crate::encode::survey::{look_alike, suitable};
 use crate::evaluate::reward_model::RewardModel;
 use crate::fault::{Fault, fault};
 use crate::mean::Mean;
@@ -243,6 +243,7 @@ pub(super) fn with_terms(
     evaluation.warnings.extend(about_rounds(decisions, missing, not_offered, counts_as));
     evaluation.warnings.extend(place.and_then(|place| place.warning()));
     evaluation.warnings.extend(facts.supposed());
+    evaluation.warnings.extend(look_alike(&facts.labels));
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());
     let share = bench.tally.share();
