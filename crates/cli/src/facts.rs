@@ -224,6 +224,10 @@ fn first_pass(
     Ok((reader, found))
 }
 
+/// What is said of NDJSON in which no key is that of a label.
+pub(crate) const NO_KEY: &str =
+    "there is no key label, class, target or y; --label names the key that is meant";
+
 /// What is said besides to a learner of bandit feedback whose data have no label.
 const PLAYED: &str = "; in a log of decisions --decision names the key of what was played, \
                       as --decision decision";
@@ -249,8 +253,7 @@ fn of_file(
             (Some(label), _) => format!(" under {label:?}; --label names another column"),
             (None, Format::Ndjson) => {
                 let log = if wanted.iter().all(Wanted::is_bandit) { PLAYED } else { "" };
-                ": there is no key label, class, target or y; --label names the key that is meant".to_owned()
-                    + log
+                format!(": {NO_KEY}{log}")
             }
             (None, _) => String::new(),
         };

@@ -193,6 +193,11 @@ fn labels_that_teach_nothing() {
     let pipe = "run - --quiet --format libsvm --set classes=2 --set features=1";
     Folder::new().run_with(pipe, "1:1\n").failed(2, "standard input: no labelled row was learnt from");
     // The reason is said, as for a file.
+    let keys = "run - --quiet --format ndjson --learner ogd --scale standard --set features=4";
+    Folder::new().run_with(keys, "{\"a\":1,\"outcome\":\"u\"}\n{\"a\":2,\"outcome\":\"v\"}\n").failed(
+        2,
+        "standard input: no labelled row was learnt from (there is no key label, class, target or y; --label names the key that is meant)",
+    );
     let piped = Folder::new().run_with("run - --format vw --set features=2", "3|a b\n1|a c\n");
     let said = "a word at the bar, such as \"3\", is the name of a row and not its label";
     assert!(piped.code == 2 && piped.stderr.contains(said), "{}", piped.stderr);

@@ -58,7 +58,8 @@ fn headers_with_repeated_or_empty_names_are_headers() {
 #[test]
 fn a_header_in_the_middle_is_no_category() {
     let folder = Folder::with("a.csv", table("a,b", "#,1#") + &table("a,b", "#,2#"));
-    folder.run("run a.csv --quiet").failed(2, "a.csv:42: the row repeats the header");
+    let said = "a.csv:42: the row repeats the header; if the first line is a row and no header, the option header = no says so";
+    folder.run("run a.csv --quiet").failed(2, said);
     let summary = folder.summary("a.csv --on-bad-row skip");
     let of = |name: &str| summary[name].as_u64();
     assert_eq!((of("rounds"), of("bad_rows"), of("features")), (Some(80), Some(1), Some(2)));

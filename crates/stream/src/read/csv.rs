@@ -326,7 +326,8 @@ impl Records for CsvRows {
             self.ends.get_or_insert(false);
         }
         if record.get(0) == self.header.get(0) && *record == self.header {
-            return Err(ReadErrorKind::Row("the row repeats the header".into()));
+            let what = "the row repeats the header; if the first line is a row and no header, the option header = no says so";
+            return Err(ReadErrorKind::Row(what.into()));
         }
         if let Some(id) = self.id {
             row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));

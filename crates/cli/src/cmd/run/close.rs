@@ -7,6 +7,7 @@ use noregret::algorithm::{AnyModel, Model};
 use noregret::facts::RunFacts;
 use noregret::guarantee::{Guarantee, Promise};
 use noregret::model::Archive;
+use noregret_stream::Format;
 use noregret_stream::encode::survey::{look_alike, perhaps_missing, real_valued};
 use noregret_stream::run::bandit::warning_after;
 use noregret_stream::run::score::Score;
@@ -17,6 +18,7 @@ use noregret_stream::watch::certify::Certified;
 
 use super::going_on::{set_read, stopped};
 use super::{Learnt, Session};
+use crate::facts::NO_KEY;
 use crate::failure::Failure;
 use crate::forecasts::Forecasts;
 use crate::interrupt;
@@ -53,9 +55,13 @@ impl<'a> Session<'a> {
             let weights = weights.map_or_else(String::new, |weight| {
                 format!(", weights under {weight:?}, and rows of weight 0 are not learnt")
             });
-            let sought = schema.label.map_or_else(String::new, |label| {
-                format!(" (labels were sought under {label:?}{weights}; --label names another column)")
-            });
+            let sought = match (schema.label, schema.format) {
+                (Some(label), _) => {
+                    format!(" (labels were sought under {label:?}{weights}; --label names another column)")
+                }
+                (None, Format::Ndjson) => format!(" ({NO_KEY})"),
+                (None, _) => String::new(),
+            };
             return Err(Failure::data(format!("{data}: no labelled row was learnt from{sought}")));
         }
         let mut summary = self.summary(&mut learnt, &promised)?;
