@@ -94,12 +94,18 @@ pub(crate) fn decide(
     let mut notes = vec![];
     let (mut holes, mut constant) = (vec![], vec![]);
     let mut fields = vec![];
+    let besides = |column: usize, is: &str| {
+        let (name, role) = (shown(&sample.names[column]), role_word(given[column]?));
+        Some(format!("column {name} is the {is}: that it is {role} by an option, too, has no effect"))
+    };
     for (column, name) in sample.names.iter().enumerate() {
         if Some(column) == sample.label {
+            notes.extend(besides(column, "label"));
             fields.push(CsvField::plain(name, CsvRole::Label));
             continue;
         }
         if Some(column) == sample.weight {
+            notes.extend(besides(column, "weight"));
             let style = Look::at(sample, column).numbers().0;
             fields.push(CsvField { style, ..CsvField::plain(name, CsvRole::Weight) });
             continue;

@@ -63,6 +63,19 @@ fn a_table_of_all_kinds() {
 }
 
 #[test]
+fn roles_that_have_no_effect_are_told() {
+    let rows = || (0..100).map(|t| format!("{}|{}", t * 7 % 13, t % 2));
+    let notes = |role: &str| {
+        let found = decided("a,label", rows(), |options| options.numeric = vec![role.to_owned()]);
+        assert_eq!(roles(&found), [CsvRole::Numeric, CsvRole::Label]);
+        found.notes
+    };
+    let said = "column \"label\" is the label: that it is numeric by an option, too, has no effect";
+    assert!(notes("label").iter().any(|note| note == said), "{:?}", notes("label"));
+    assert!(!notes("a").iter().any(|note| note.contains("no effect")));
+}
+
+#[test]
 fn tables_of_numbers_and_categories_have_no_indicators() {
     let rows = (0..100).map(|t| format!("{}|{}|{}", t * t, ["a", "b", "c"][t % 3], t % 2));
     let found = decided("count,kind,label", rows, |_| {});
