@@ -8,6 +8,7 @@ use noregret::algorithm::AnyModel;
 use noregret::learner::{Classes, Feedback};
 use noregret::param::Values;
 use noregret::problem::Problem;
+use noregret_stream::caution::Caution;
 use noregret_stream::encode::Encoder;
 use noregret_stream::run::RunError;
 use noregret_stream::run::delay::Lateness;
@@ -154,7 +155,7 @@ pub(crate) fn run_all(
     check_need_of_floor(plan, &candidates, &entrants)?;
     let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
     if plan.mode == Mode::Table {
-        announce(&stream, &encoders[0], &entrants, threads);
+        announce(&stream, &encoders[0], &entrants, &wanted, threads);
     }
     let mut progress = PassProgress::new(plan.mode, stream.rows());
     let clock = progress.clock();
@@ -360,7 +361,13 @@ fn able(
 }
 
 /// Prints the settings.
-fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curve>>], threads: usize) {
+fn announce(
+    stream: &Stream<'_>,
+    encoder: &Encoder,
+    entrants: &[Entrant<Vec<Curve>>],
+    wanted: &[Wanted],
+    threads: usize,
+) {
     let mut decisions = stream.decisions(encoder);
     let threads = counted(threads as u64, "thread");
     decisions.push(("runs", format!("{}, {threads}", counted(entrants.len() as u64, "run"))));
@@ -372,6 +379,20 @@ fn announce(stream: &Stream<'_>, encoder: &Encoder, entrants: &[Entrant<Vec<Curv
             let label = if shown.is_empty() { "learners" } else { "" };
             decisions.push((label, describe(name, &entrant.learner.values())));
             shown = name;
+        }
+    }
+    let several = wanted.iter().any(|one| one.entry.about.name != wanted[0].entry.about.name);
+    for one in wanted {
+        let name = one.entry.about.name;
+        // Settings of one among several learners begin with its name.
+        let own = if several { format!("{name}.") } else { String::new() };
+        for caution in Caution::all(one.entry, &one.settings.params, one.is_bandit()) {
+            let works = caution.settings().map(|(setting, value)| format!("--set {own}{setting}={value}"));
+            let works: Vec<String> = works.collect();
+            let sentence = format!("{name}: {}", caution.sentence(&works.join(" ")));
+            if decisions.iter().all(|(_, known)| *known != sentence) {
+                decisions.push(("practice", sentence));
+            }
         }
     }
     for (subject, sentence) in &decisions {

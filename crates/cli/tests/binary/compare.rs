@@ -325,3 +325,21 @@ fn seeds_are_repeated_where_they_make_a_difference() {
     // Two modes with two seeds and with one, and a learner that draws nothing.
     assert_eq!(losses(&format!("{compared} --set auto.mode=bandit,full")).len(), 4);
 }
+
+/// Once for each learner whose settings are the theorem's, with options as `compare` takes them.
+#[test]
+fn defaults_that_are_too_cautious_are_told() {
+    let folder = folder();
+    let said = |options: &str| {
+        folder.run(&format!("compare a.svm --limit 50 --learners {options}")).succeeded().stderr
+    };
+    let both = said("ons,ogd,gaf --set gaf.regularization=1");
+    assert_eq!(both.matches("the defaults are too cautious").count(), 1, "{both}");
+    assert!(both.contains("practice  ons: the defaults are too cautious: "), "{both}");
+    assert!(
+        both.contains("; --set ons.rate=0.3 --set ons.regularization=1 works, without guarantee"),
+        "{both}"
+    );
+    let one = said("ons --set norm=1,2");
+    assert_eq!(one.matches("; --set rate=0.3 --set regularization=1 works").count(), 1, "{one}");
+}
