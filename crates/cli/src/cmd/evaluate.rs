@@ -130,7 +130,14 @@ fn print_table(
         let reward = first.estimates.by(difference.estimator).map(|of| decimals(of.value, 4));
         let against = format!("{} ({})", names[0], reward.unwrap_or_default());
         match difference.more_from {
-            Some(from) => writeln!(out, "it earned more than {against} in every line from {from} rounds on")?,
+            Some(from) => {
+                let [reward, error] = learnt.since(from);
+                writeln!(
+                    out,
+                    "it earned more than {against} in every line from {from} rounds on: {} +- {error:.4} there",
+                    decimals(reward, 4)
+                )?;
+            }
             None => writeln!(out, "it earned no more than {against} in the last line")?,
         }
     }

@@ -99,6 +99,7 @@ fn learning_is_worth_it() {
     assert!(shown.contains("learner:squarecb learnt 3000 rounds; exploring costs "), "{shown}");
     let more = shown.lines().last().unwrap();
     assert!(more.starts_with(&format!("it earned more than best, constant:{label} (0.")), "{shown}");
+    assert!(more.contains(" rounds on: ") && more.ends_with(" there"), "{shown}");
     let beside = "evaluate log.ndjson --policy learner:auto --policy learner:banditron --reward-learner none";
     let shown = folder.run(beside).succeeded().stdout;
     assert!(

@@ -56,6 +56,18 @@ impl Learnt {
         let more = self.stages.iter().rev().take_while(|stage| stage.reward > reward);
         more.last().map(|stage| stage.from)
     }
+
+    /// The mean reward from the stage on that begins with `from` rounds, and its standard error.
+    pub fn since(&self, from: u64) -> [f64; 2] {
+        let (mut rounds, mut sum, mut square) = (0.0, 0.0, 0.0);
+        for stage in self.stages.iter().filter(|stage| stage.from >= from) {
+            let count = (stage.to - stage.from + 1) as f64;
+            rounds += count;
+            sum += count * stage.reward;
+            square += (count * stage.standard_error).powi(2);
+        }
+        [sum / rounds, square.sqrt() / rounds]
+    }
 }
 
 /// The estimated reward of a learner that has learnt so many rounds.
@@ -224,6 +236,9 @@ mod tests {
         assert_eq!(learnt([0.6, 0.4, 0.7, 0.6]).more_from(0.5), Some(256));
         assert_eq!(learnt([0.6, 0.7, 0.7, 0.6]).more_from(0.5), Some(0));
         assert_eq!(learnt([0.6, 0.7, 0.7, 0.5]).more_from(0.5), None);
+        // Two stages of the same length, each with the error 0.1.
+        let [reward, error] = learnt([0.6, 0.4, 0.7, 0.6]).since(256);
+        assert!((reward - 0.65).abs() < 1e-12 && (error - 0.1 / 2f64.sqrt()).abs() < 1e-12);
     }
 
     /// With a log that prefers some labels: rounds are taken with the probability $c\ \pi(a)$ for each label,
