@@ -100,12 +100,21 @@ def test_what_cannot_be_is_said():
         BanditPolicy("soba", dim=2, n_actions=4).fit(*world(10))
 
 
+def test_contexts_of_its_simulator_have_a_further_axis():
+    policy, context = BanditPolicy("squarecb", dim=2, n_actions=4), np.ones((1, 1, 2))
+    (played,) = policy.select_action(context)
+    policy.update_params(action=played, reward=1.0, context=context)
+    assert policy.n_trial == 1 and policy._bandits[0].rounds == 1
+    with pytest.raises(ValueError, match="x has 3 axes"):
+        policy.select_action(np.ones((2, 1, 2)))
+
+
 def test_distributions_are_those_that_its_estimators_take():
     """Where OBP is installed: the data set, the simulator and the estimators are its own."""
     pytest.importorskip("obp")
     from obp.dataset import SyntheticBanditDataset, logistic_reward_function
     from obp.ope import InverseProbabilityWeighting, OffPolicyEvaluation
-    from obp.simulator import run_bandit_simulation
+    from obp.simulator import simulator
 
     from noregret import evaluate_arrays
 
@@ -118,5 +127,12 @@ def test_distributions_are_those_that_its_estimators_take():
         theirs = OffPolicyEvaluation(bandit_feedback=log, ope_estimators=[InverseProbabilityWeighting()]).estimate_policy_values(shares)
         ours = evaluate_arrays(log["action"], log["reward"], log["pscore"], shares)
         assert ours.estimates["ips"].value == pytest.approx(theirs["ipw"], rel=1e-9)
-    assert run_bandit_simulation(bandit_feedback=log, policy=BanditPolicy("auto", dim=3, n_actions=4)).shape[0] == 500
+    policy = BanditPolicy("auto", dim=3, n_actions=4)
+    if hasattr(simulator, "run_bandit_simulation"):
+        assert simulator.run_bandit_simulation(bandit_feedback=log, policy=policy).shape[0] == 500
+    else:
+        world = simulator.BanditEnvironmentSimulator(n_actions=4, dim_context=3, reward_function=logistic_reward_function, random_state=1)
+        run = simulator.BanditPolicySimulator(environment=world, policy=policy)
+        run.steps(n_rounds=50)
+        assert run.rounds_played == policy.n_trial == 50
 

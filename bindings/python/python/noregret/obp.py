@@ -19,8 +19,8 @@ __all__ = ["BanditPolicy"]
 
 
 class BanditPolicy:
-    """A bandit learner of the registry as a contextual policy: for `obp.simulator.run_bandit_simulation`, and for the
-    distributions that OBP's estimators need.
+    """A bandit learner of the registry as a contextual policy: for OBP's simulators (`run_bandit_simulation`, and the
+    `BanditPolicySimulator` of later versions), and for the distributions that OBP's estimators need.
 
     Every position of the list has a bandit of its own; an action is recommended once in a list.
 
@@ -138,7 +138,8 @@ class BanditPolicy:
 
     def _one(self, context: Any) -> Floats:
         """The context of a round, shape (1, dim)."""
-        row = _arrays.rows(context)
+        # `BanditPolicySimulator` adds an axis to the contexts that it draws.
+        row = _arrays.rows(context[0] if np.ndim(context) == 3 and len(context) == 1 else context)
         if not isinstance(row, np.ndarray) or len(row) != 1:
             raise ValueError("context: one row was needed, of shape (1, dim)")
         return row
