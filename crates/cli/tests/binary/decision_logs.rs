@@ -133,3 +133,25 @@ fn a_position_is_no_label() {
     assert!(said.contains("label 1 is whatever action stands at this position"), "{said}");
     assert!(said.contains("in 20 of 40 rows another one than in the first"), "{said}");
 }
+
+/// Nothing tells actions apart that have neither features nor names: a learner plays them as one.
+#[test]
+fn equal_actions_are_spoken_of() {
+    let row = |t: usize| {
+        let played = t % 2;
+        format!(
+            "{{\"_label_cost\":-{played},\"_label_probability\":0.5,\"_labelIndex\":{played},\"u\":{},\"_multi\":[{{}},{{}}]}}\n",
+            t % 3
+        )
+    };
+    let folder = Folder::with("a.json", (0..20).map(row).collect::<String>());
+    folder.write("a.vw", "shared |u x\n0:1:0.5 |\n|\n\n".repeat(20));
+    folder.write("b.vw", "shared |u x\n0:1:0.5 'a |\n'b |\n\n".repeat(20));
+    let said = |command: &str| folder.run(command).succeeded().stderr;
+    let told = "20 rows with several actions that have neither features nor a tag of their own";
+    for (file, equal) in [("a.json", true), ("a.vw", true), ("b.vw", false)] {
+        let evaluated = said(&format!("evaluate {file} --policy uniform"));
+        let run = said(&format!("run {file} --feedback bandit --costs=-1..1"));
+        assert_eq!((evaluated.contains(told), run.contains(told)), (equal, equal), "{evaluated} {run}");
+    }
+}

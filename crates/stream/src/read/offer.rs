@@ -344,6 +344,13 @@ impl Round {
         self.names.len()
     }
 
+    /// Whether nothing tells some of the labels apart: they have neither a name nor features.
+    pub(crate) fn has_bare(&self) -> bool {
+        let bare =
+            |(name, (_, own)): &(&GivenLabel, &(u64, Described))| name.text.is_empty() && own.is_empty();
+        self.names.iter().zip(&self.labels).filter(bare).count() > 1
+    }
+
     /// The position of the label called `name`.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known.text == name)

@@ -38,6 +38,7 @@ use crate::read::reader::{LineParser, Parsed};
 use crate::read::remark::Remark;
 use crate::read::row::{Row, RowLabel};
 use crate::read::source::{Line, Peek};
+use crate::words::counted;
 
 /// Whether these lines form rounds of several lines: one of them is shared; or blank lines separate groups,
 /// one of which has several lines, and all labels are costs. If there are costs, a word that touches the bar
@@ -113,7 +114,13 @@ pub(super) struct Actions {
     head: Row,
     /// Whether the round has a bad line, so that the lines after it are skipped.
     broken: bool,
+    /// Rounds with equal actions.
+    bare: u64,
 }
+
+/// What is said of rounds with equal actions, behind their number.
+pub(super) const BARE: &str =
+    " with several actions that have neither features nor a tag of their own: nothing tells them apart";
 
 impl Actions {
     pub(super) fn new(vw: Vw, width: u32, describes: bool) -> Self {
@@ -129,6 +136,7 @@ impl Actions {
             tag: String::new(),
             head: Row::new(),
             broken: false,
+            bare: 0,
         }
     }
 
@@ -204,6 +212,7 @@ impl Actions {
             self.begin();
             return Ok(false);
         }
+        self.bare += u64::from(self.round.has_bare());
         if self.ccb == Some(true) {
             for slot in self.slots.iter_mut().filter(|slot| slot.tag.is_empty()) {
                 slot.tag.clone_from(&self.tag);
@@ -255,7 +264,8 @@ impl LineParser for Actions {
     }
 
     fn odd_cells(&self) -> Vec<Remark> {
-        self.vw.missing_note().into_iter().collect()
+        let bare = (self.bare > 0).then(|| Remark::Other(format!("{}{BARE}", counted(self.bare, "row"))));
+        self.vw.missing_note().into_iter().chain(bare).collect()
     }
 
     fn describe(&self, _: &Columns) -> Vec<(&'static str, String)> {

@@ -26,10 +26,10 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::kind;
 use super::node::{Node, features};
 use super::parse_head;
 use super::slots::{self, Slot};
+use super::{actions, kind};
 use crate::fault::{Fault, fault};
 use crate::read::columns::ColumnMap;
 use crate::read::columns::Columns;
@@ -92,6 +92,8 @@ struct Json {
     skipped: u64,
     /// Rewards and activations by themselves.
     alone: u64,
+    /// Rounds with equal actions.
+    bare: u64,
     other_cost: u64,
     other_action: u64,
     /// The share of dropped rows in the first row.
@@ -269,6 +271,7 @@ impl Json {
             let tag = action.text("_tag").filter(|tag| self.round.position(tag).is_none());
             self.round.offer(&tag.unwrap_or_default(), described)?;
         }
+        self.bare += u64::from(self.round.has_bare());
         Ok(())
     }
 }
@@ -571,24 +574,23 @@ impl LineParser for Json {
     }
 
     fn odd_cells(&self) -> Vec<Remark> {
-        let skipped = (self.skipped > 0).then(|| {
-            let rows = counted(self.skipped, "row");
-            format!(
-                "left out {rows} not to be learnt from (_skipLearn, or a deferred action that was not taken)"
-            )
-        });
-        let alone = (self.alone > 0).then(|| {
-            let rows = counted(self.alone, "row");
-            format!("left out {rows} with a reward or an activation that is not joined with its round")
-        });
-        let other = (self.other_cost > 0).then(|| {
-            let rows = counted(self.other_cost, "row");
-            format!("{rows} with an _original_label_cost other than _label_cost; the latter is used")
-        });
-        let action = (self.other_action > 0).then(|| {
-            let rows = counted(self.other_action, "row");
-            format!("{rows} with a _labelIndex (from 0) of another action than _label_Action (from 1); the former is used")
-        });
-        [skipped, alone, other, action].into_iter().flatten().map(Remark::Other).collect()
+        let told = |rows: u64, before: &str, after: &str| {
+            (rows > 0).then(|| Remark::Other(format!("{before}{}{after}", counted(rows, "row"))))
+        };
+        let skipped = " not to be learnt from (_skipLearn, or a deferred action that was not taken)";
+        let other =
+            " with a _labelIndex (from 0) of another action than _label_Action (from 1); the former is used";
+        let all = [
+            told(self.skipped, "left out ", skipped),
+            told(self.alone, "left out ", " with a reward or an activation not joined with its round"),
+            told(self.bare, "", actions::BARE),
+            told(
+                self.other_cost,
+                "",
+                " with an _original_label_cost other than _label_cost; the latter is used",
+            ),
+            told(self.other_action, "", other),
+        ];
+        all.into_iter().flatten().collect()
     }
 }
