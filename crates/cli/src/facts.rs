@@ -251,6 +251,13 @@ fn of_file(
         };
         let place = match (&schema.label, schema.format) {
             (Some(label), _) => format!(" under {label:?}; --label names another column"),
+            (None, Format::Vw) if schema.block().is_some() => {
+                ": in a round, the line of the action that was played begins with action:cost:probability".to_owned()
+            }
+            (None, Format::Ndjson) if schema.block().is_some() => {
+                ": a round has the cost of the action that was played, in Vowpal Wabbit's JSON as _label_cost or as one reward in \"o\""
+                    .to_owned()
+            }
             (None, Format::Ndjson) => {
                 let log = if wanted.iter().all(Wanted::is_bandit) { PLAYED } else { "" };
                 format!(": {NO_KEY}{log}")

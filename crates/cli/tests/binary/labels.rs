@@ -457,3 +457,21 @@ fn missing_weights() {
         assert_eq!(loss("a.ndjson", lines(word, &json)), expected, "{word}");
     }
 }
+
+/// Rounds to predict are none to learn from.
+#[test]
+fn rounds_without_a_cost_are_refused() {
+    let folder = Folder::with("a.vw", "shared |u x\n|a y\n|a z\n\n".repeat(3));
+    folder.write("a.json", "{\"u\":1,\"_multi\":[{\"k\":1},{\"k\":2}]}\n".repeat(3));
+    for (file, place) in [
+        ("a.vw", ": in a round, the line of the action that was played begins with action:cost:probability"),
+        (
+            "a.json",
+            ": a round has the cost of the action that was played, in Vowpal Wabbit's JSON as _label_cost or as one reward in \"o\"",
+        ),
+    ] {
+        folder
+            .run(&format!("run {file} --feedback bandit --quiet"))
+            .failed(2, &format!("{file}: none of its 3 rows has a label{place}"));
+    }
+}
