@@ -294,3 +294,22 @@ def test_a_column_without_a_name_has_its_number():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bandit.predict(frame)
+
+
+def test_the_label_may_be_a_column_of_the_table():
+    # As of `Learner`, and as --label of the command line.
+    frame, y = visits(120)
+    frame["device"] = frame["device"].astype("category")
+    want = Bandit("squarecb", oracle="ogd").run(frame, y)
+    whole = frame.assign(ad=y)
+    tables = [whole, whole.to_dict("list"), whole.astype({"device": str}).to_dict("records")]
+    for module, made in [("polars", lambda module: module.from_pandas(whole)), ("pyarrow", lambda module: module.Table.from_pandas(whole))]:
+        try:
+            tables.append(made(__import__(module)))
+        except ImportError:
+            pass
+    for table in tables:
+        found = Bandit("squarecb", oracle="ogd").run(table, "ad")
+        assert found.losses.tolist() == want.losses.tolist() and found.labels == ["long", "short"]
+    with pytest.raises(TypeError, match="the columns are 'hour', 'device', 'age'"):
+        Bandit("squarecb", oracle="ogd").run(frame, "ad")

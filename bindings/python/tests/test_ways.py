@@ -204,8 +204,8 @@ def test_files_and_tables_in_a_list_are_no_rows(tmp_path):
                 model.run(given, "y")
         with pytest.raises(TypeError, match="x has tables as its rows, the first of type DataFrame"):
             model.run([pandas.DataFrame({"a": [1.0]})], ["no"])
-    with pytest.raises(TypeError, match="y is 'y'; labels, one for each row, were needed"):
-        Bandit("squarecb").run(pandas.DataFrame({"a": [1.0], "y": ["no"]}), "y")
+    with pytest.raises(TypeError, match="y is 'z'; labels, one for each row, were needed, or the column of a table that has them; the columns are 'a', 'y'"):
+        Bandit("squarecb").run(pandas.DataFrame({"a": [1.0], "y": ["no"]}), "z")
     with pytest.raises(TypeError, match=r"x\[1\] is None; a dictionary was needed"):
         Learner("folklore").run([{"a": 1.0}, None], ["no", "yes"])
     with pytest.raises(TypeError, match="it has 'x', in row 1, column 0"):

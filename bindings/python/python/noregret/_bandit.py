@@ -15,7 +15,7 @@ from ._decisions import Decision, DecisionLog, real, shares
 from ._explain import Explanation
 from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
 from ._offers import named
-from ._rounds import Rounds
+from ._rounds import Rounds, apart
 from ._run import Run, as_array
 
 _B = TypeVar("_B", bound="Bandit")
@@ -430,8 +430,8 @@ class Bandit(Rounds):
         Parameters
         ----------
         x, y
-            Rows of shape (rows, features), or a table, and their labels, shape (rows,); rows without a label (None, NaN) are
-            played, and nothing is learnt from them.
+            Rows of shape (rows, features), or a table, and their labels, shape (rows,), or the name of the table's column that has
+            them; rows without a label (None, NaN) are played, and nothing is learnt from them.
         probabilities
             Whether the distributions are stored.
         seed
@@ -450,7 +450,7 @@ class Bandit(Rounds):
             )
         x = _tables.rows(x)
         if isinstance(y, str):
-            raise TypeError(f"y is {y!r}; labels, one for each row, were needed: run(x.drop(columns={y!r}), x[{y!r}])")
+            x, y = apart(x, y)
         _tables.check_index(x, y=y)
         y = _targets.labels(y)
         whole(seed=seed)

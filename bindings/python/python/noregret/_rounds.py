@@ -240,3 +240,22 @@ def _full(rows: Rows) -> Rows:
         return np.nan_to_num(rows, nan=0.0, posinf=np.inf, neginf=-np.inf) if np.isnan(rows).any() else rows
     values: Floats = rows[0]
     return (np.where(np.isnan(values), 0.0, values), *rows[1:]) if np.isnan(values).any() else rows
+
+
+def apart(x: Any, name: str) -> tuple[Any, Any]:
+    """A table without the column called `name`, and this column, which has the labels."""
+    x = _tables.by_name(_tables.whole(x))
+    names = _tables.table(x).names if _tables.is_table(x) else []
+    if name not in names:
+        known = f"; the columns are {', '.join(map(repr, names[:10]))}" if names else ""
+        raise TypeError(f"y is {name!r}; labels, one for each row, were needed, or the column of a table that has them{known}")
+    at = names.index(name)
+    if _tables.is_pandas(x):
+        return x.drop(columns=[x.columns[at]]), x.iloc[:, at]
+    if _tables.is_polars(x):
+        return x.drop(x.columns[at]), x[x.columns[at]]
+    if hasattr(x, "drop_columns"):
+        return x.drop_columns([x.column_names[at]]), x.column(at)
+    columns = _tables.table(x)
+    rest = columns.without(name)
+    return dict(zip(rest.names, rest.cells, strict=True)), columns.cells[at]
