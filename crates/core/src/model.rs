@@ -27,7 +27,7 @@
 mod packing;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
@@ -155,25 +155,22 @@ impl Archive {
         let shape =
             |name: &str| self.tensors.get(&format!("learner/{name}")).map(|tensor| tensor.shape.clone());
         model.state().expect(&shape);
-        let newer = self.lacking(model.state());
+        let mut absent = Vec::new();
         for tensor in model.state().tensors() {
-            if newer.contains(tensor.name.as_ref()) {
-                continue;
-            }
             let name = format!("learner/{}", tensor.name);
-            self.tensor(&name)?.fill(tensor.slot, &name)?;
+            match self.tensors.get(&name) {
+                Some(numbers) => numbers.fill(tensor.slot, &name)?,
+                None => absent.push(tensor.name),
+            }
+        }
+        // What earlier programs did not know keeps the value that it has in a new learner.
+        if let Some(name) = absent.iter().find(|name| !model.state().is_newer(name)) {
+            return Err(damaged(format!("tensor 'learner/{name}' is missing")));
         }
         if !model.state().restored() {
             return Err(damaged(CONTRADICTS.to_owned()));
         }
         Ok(model)
-    }
-
-    /// The tensors of `state` that this archive may lack, and lacks.
-    fn lacking(&self, state: &mut dyn State) -> BTreeSet<String> {
-        let names: Vec<String> = state.tensors().into_iter().map(|tensor| tensor.name.into_owned()).collect();
-        let absent = |name: &String| !self.tensors.contains_key(&format!("learner/{name}"));
-        names.into_iter().filter(|name| absent(name) && state.is_newer(name)).collect()
     }
 
     /// The text called `name`.
