@@ -144,8 +144,9 @@ pub(super) fn members_of_one(features: usize, matrices: usize, sparse: bool) -> 
 
 impl BanditAuto {
     /// Writes the log-odds of the forecast rewards to `out.scores`, and the predictions of the parts to
-    /// `out.work`.
-    fn forecast(&self, x: Features<'_>, out: &mut Decision) {
+    /// `out.work`. Where one label is to be learnt, the other labels' learners forecast nothing: what they
+    /// wrote before is left.
+    fn forecast(&self, x: Features<'_>, only: Option<usize>, out: &mut Decision) {
         let classes = self.problem.classes;
         let work = &mut out.work.0;
         if work.members.len() != PARTS {
@@ -163,7 +164,10 @@ impl BanditAuto {
         if self.rare.keeps(SEPARATE) {
             separate.probabilities.resize(classes, 0.0);
             let mut rewards = std::mem::take(&mut separate.probabilities);
-            self.separate.forecast(x, separate, &mut out.scores, &mut rewards);
+            match only {
+                None => self.separate.forecast(x, separate, &mut out.scores, &mut rewards),
+                Some(label) => self.separate.forecast_one(x, label, separate, &mut rewards),
+            }
             separate.probabilities = rewards;
         } else {
             nothing(&mut separate.probabilities, classes);
@@ -249,7 +253,7 @@ impl BanditLearner for BanditAuto {
 
     fn decide(&self, x: Features<'_>, offered: Option<&[u32]>, out: &mut Decision) -> bool {
         out.start(self.problem.classes, self.rounds + 1);
-        self.forecast(x, out);
+        self.forecast(x, None, out);
         self.scales.decide(offered, out); // eq. (2)
         let mut pooled = std::mem::take(&mut out.work.0.members[POOLED]);
         self.rare.play(x.views(self.problem.features).0, offered, &mut pooled, &mut out.distribution);
@@ -271,7 +275,7 @@ impl BanditLearner for BanditAuto {
             work
         } else {
             now.start(self.problem.classes, self.rounds + 1);
-            self.forecast(x, &mut now);
+            self.forecast(x, Some(label), &mut now);
             &now.work.0
         };
         let [coupled, separate, pooled] = &work.members[..] else { unreachable!("a forecast has all parts") };
@@ -393,6 +397,35 @@ mod tests {
         let values = values(&format!("members=labels+shared@1 {set}"));
         let params = AutoParams::from_values("auto", &values).expect("known");
         BanditAuto::new(params, Problem::new(4, 1), seed).expect("valid")
+    }
+
+    /// The answer to an earlier decision needs the forecast of its label alone: all bits are those of a
+    /// forecast of all labels.
+    #[test]
+    fn late_answers_forecast_the_played_label() {
+        let run = |whole: bool| {
+            let (mut learner, mut rng) = (learner("", 3), Rng::new(5, 0));
+            let mut kept = Vec::new();
+            for t in 0..60 {
+                let (row, mut at) = ([rng.uniform() - 0.5], Decision::default());
+                learner.predict(Features::Dense(&row), &mut at);
+                at.draw(rng.uniform());
+                kept.push((row, at.clone()));
+                if t % 3 < 2 {
+                    continue;
+                }
+                for (row, mut taken) in kept.drain(..) {
+                    let x = Features::Dense(&row);
+                    if whole {
+                        learner.predict(x, &mut at);
+                        taken.take_by_products(&mut at);
+                    }
+                    learner.learn(x, &taken, if taken.label == 1 { Reward::RIGHT } else { Reward::WRONG });
+                }
+            }
+            Archive::of_bandit(&mut learner).digest()
+        };
+        assert_eq!(run(false), run(true));
     }
 
     /// Threads change how long rounds take, and no bit, also when a label is added.

@@ -397,9 +397,7 @@ impl Oracle {
         if let Some(pooled) = &self.pooled {
             return pooled.forecast(x, work, scores, rewards);
         }
-        if work.members.len() != self.classes || work.members[0].scores.len() != 2 {
-            work.members = (0..self.classes).map(|label| self.of(label).prediction()).collect();
-        }
+        self.make_room(work);
         let labels = work.members.iter_mut().zip(scores).zip(rewards);
         if !self.joint {
             self.helpers().each(labels.zip(&self.models), |(((at, score), reward), model)| {
@@ -413,6 +411,29 @@ impl Oracle {
             write_joint(x, label, self.features, indices, values);
             self.models[0].predict(Features::Sparse { indices, values }, at);
             (*score, *reward) = (at.scores[1] - at.scores[0], at.probabilities[1]);
+        }
+    }
+
+    /// As [`Oracle::forecast`], for the learning of `label` by a learner of its own: the other labels are
+    /// left out.
+    pub(super) fn forecast_one(
+        &self,
+        x: Features<'_>,
+        label: usize,
+        work: &mut Prediction,
+        rewards: &mut [f64],
+    ) {
+        debug_assert!(!self.joint && self.pooled.is_none(), "every label has a learner");
+        work.stamp = Some(self.rounds);
+        self.make_room(work);
+        self.models[label].predict(x, &mut work.members[label]);
+        rewards[label] = work.members[label].probabilities[1];
+    }
+
+    /// Makes `work` a buffer for the forecasts of all labels.
+    fn make_room(&self, work: &mut Prediction) {
+        if work.members.len() != self.classes || work.members[0].scores.len() != 2 {
+            work.members = (0..self.classes).map(|label| self.of(label).prediction()).collect();
         }
     }
 
