@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::Answered;
 use super::bodies::{CopyBody, LabelsBody};
 use super::described::{OfModel, Refused};
-use crate::app::{App, Ask, json as answered};
+use crate::app::{App, Ask, json as answered, key_of};
 use crate::hub::{Place, descriptions};
 use crate::model::engine::Engine;
 use crate::model::event::Event;
@@ -33,13 +33,14 @@ pub(crate) async fn root() -> Answered {
     Ok(answered(StatusCode::OK, &about))
 }
 
-/// All models, with their settings and scores.
+/// All models that the key is for, with their settings and scores.
 #[utoipa::path(get, path = "/v1/models", tag = "models", operation_id = "models",
-    responses((status = 200, description = "All models"),
+    responses((status = 200, description = "All models that the key is for"),
         Refused))]
 pub(crate) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Answered {
-    app.allow(&headers, Right::Read, None)?;
-    let places = app.hub.list();
+    let mine = app.keys.now().models_of(key_of(&headers))?;
+    let mut places = app.hub.list();
+    places.retain(|(name, _)| mine.as_ref().is_none_or(|mine| mine.contains(name)));
     let about = descriptions(&places).await?;
     let told = |((name, place), about): ((String, Place), Arc<Value>)| match place {
         Place::Running(handle) => Status::of(&handle, about),

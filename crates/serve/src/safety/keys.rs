@@ -128,19 +128,7 @@ impl Keys {
     /// # Errors
     /// 401 for an unknown or missing key, 403 without the right.
     pub(crate) fn check(&self, key: Option<&str>, right: Right, model: Option<&str>) -> Result<(), Refusal> {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        let Some(given) = key else {
-            return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
-        };
-        let hash = hash(given);
-        // A comparison in constant time is not needed, since the timing of hashes reveals nothing
-        // about keys.
-        let Some(key) = self.0.iter().find(|key| key.hash == hash) else {
-            let what = "the key is none of the service's: it is mistyped, or was removed";
-            return Err(Refusal::unauthorised(what));
-        };
+        let Some(key) = self.known(key)? else { return Ok(()) };
         let fits =
             key.models.is_empty() || model.is_some_and(|model| key.models.iter().any(|one| one == model));
         if !fits {
@@ -155,6 +143,34 @@ impl Keys {
             return Err(Refusal::forbidden(what));
         }
         Ok(())
+    }
+
+    /// The key that was given; `None` if there are no keys, and everything is allowed.
+    ///
+    /// # Errors
+    /// 401 for an unknown or missing key.
+    fn known(&self, given: Option<&str>) -> Result<Option<&Key>, Refusal> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let Some(given) = given else {
+            return Err(Refusal::unauthorised("a key is needed, as Authorization: Bearer KEY"));
+        };
+        let hash = hash(given);
+        // A comparison in constant time is not needed, since the timing of hashes reveals nothing
+        // about keys.
+        let key = self.0.iter().find(|key| key.hash == hash);
+        let what = "the key is none of the service's: it is mistyped, or was removed";
+        key.map(Some).ok_or_else(|| Refusal::unauthorised(what))
+    }
+
+    /// The models that may be read with `key`; `None` for all.
+    ///
+    /// # Errors
+    /// 401 for an unknown or missing key.
+    pub(crate) fn models_of(&self, key: Option<&str>) -> Result<Option<Vec<String>>, Refusal> {
+        let models = self.known(key)?.map(|key| key.models.clone());
+        Ok(models.filter(|models| !models.is_empty()))
     }
 }
 

@@ -20,7 +20,7 @@ fn keys_open_what_they_are_for() {
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 401);
     assert_eq!(service.get("/v1/models").status, 401);
     assert_eq!(service.get("/healthz").status, 200);
-    service.key = Some(reader);
+    service.key = Some(reader.clone());
     assert_eq!(service.put("/v1/models/m", &json!({})).status, 403);
     // A key that is added or removed while the service runs counts from the next request on.
     let second = Keys::add(folder.path(), "second", Right::Admin, &[], None).expect("a key");
@@ -30,6 +30,13 @@ fn keys_open_what_they_are_for() {
     assert_eq!(service.get("/v1/models").status, 401);
     service.key = Some(admin);
     service.put("/v1/models/m", &json!({})).ok(201);
+    service.put("/v1/models/other", &json!({"learner": "ogd"})).ok(201);
+    // A key for some models is shown those.
+    service.key = Some(reader);
+    let shown = service.get("/v1/models").ok(200);
+    let names = shown["models"].as_array().expect("a list").iter().map(|model| &model["name"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["m"]);
+    assert_eq!(service.get("/metrics").status, 403);
     assert!(
         Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").is_err(),
         "one service a folder"
