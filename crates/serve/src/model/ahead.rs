@@ -2,10 +2,7 @@
 //! are made. A decision changes nothing that the forecast of the next one depends on, and a forecast is used
 //! for the row and the state of the learner that it was made for: all bits are those of decisions one by one.
 
-use std::num::NonZero;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::{Mutex, OnceLock};
 
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Decision;
@@ -16,8 +13,10 @@ use super::engine::Engine;
 use super::event::Decide;
 use super::rows;
 use super::spec::RowKind;
+use crate::locks::Unpoisoned;
+use crate::threads;
 
-/// A learner whose state has fewer bytes decides in less time than a thread takes to start.
+/// A learner whose state has fewer bytes decides in less time than threads take to begin.
 const LARGE: usize = 1 << 20;
 
 /// Forecasts that were found ahead.
@@ -28,6 +27,8 @@ pub(super) struct Ahead {
     /// The labels on offer; `None` for all.
     offered: Option<Vec<u32>>,
     pub(super) found: Vec<(Example, Decision)>,
+    /// Buffers with the learner's scratch memory, one for each thread.
+    spare: Vec<Decision>,
 }
 
 impl Ahead {
@@ -55,7 +56,7 @@ impl Engine {
                 && self.table.is_none()
                 && self.encoder.scales_when_learnt()
                 && self.bytes(self.learner.problem().classes, self.encoder.columns()) >= LARGE
-                && threads() > 1
+                && threads::shared().are_several()
         })
     }
 
@@ -83,31 +84,19 @@ impl Engine {
         let AnyModel::Bandit(learner) = &self.learner else { return };
         let offered = self.offering().by_default();
         let places: Vec<OnceLock<Decision>> = examples.iter().map(|_| OnceLock::new()).collect();
-        let next = AtomicUsize::new(0);
-        let find = || {
-            let mut taken = Decision::default();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let (Some(example), Some(place)) = (examples.get(at), places.get(at)) else { break };
-                if learner.decide(example.features(), offered.as_deref(), &mut taken) {
-                    // Nobody else has this place.
-                    let _ = place.set(taken.clone());
-                }
+        let spare = Mutex::new(std::mem::take(&mut self.ahead.spare));
+        threads::shared().each(examples.iter().zip(&places), |(example, place)| {
+            let used = spare.lock().unpoisoned().pop();
+            let mut taken = used.unwrap_or_default();
+            if learner.decide(example.features(), offered.as_deref(), &mut taken) {
+                // Nobody else has this place.
+                let _ = place.set(taken.clone());
             }
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads().min(examples.len()) {
-                // Where no thread can be started, this one finds all.
-                let _ = thread::Builder::new().spawn_scoped(scope, find);
-            }
-            find();
+            spare.lock().unpoisoned().push(taken);
         });
         let found = examples.into_iter().zip(places.into_iter().map(OnceLock::into_inner));
         self.ahead.found = found.filter_map(|(example, taken)| Some((example, taken?))).collect();
+        self.ahead.spare = spare.into_inner().unpoisoned();
         self.ahead.offered = offered;
     }
-}
-
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
 }
