@@ -16,6 +16,9 @@ pub(super) const MARKS: &str = "marks";
 pub(super) const VERSIONS: &str = "versions";
 /// Number of automatic snapshots that are kept.
 const KEPT: usize = 4;
+/// Number of events between two of them, beside the newest two and the oldest: a small model that rests often
+/// has no more.
+const APART: u64 = 1000;
 /// Number of requested versions that are kept.
 pub(super) const MOST_VERSIONS: usize = 100;
 
@@ -43,16 +46,33 @@ pub(super) fn keep(folder: &Path, kind: &str, seq: u64, archive: &Archive) -> Re
 /// Writes a snapshot, and removes all but the last few.
 pub(crate) fn write_snapshot(folder: &Path, seq: u64, archive: &Archive) -> Result<(), Fault> {
     keep(folder, SNAPSHOTS, seq, archive)?;
-    remove_old(folder, SNAPSHOTS, KEPT)
+    remove(folder, SNAPSHOTS, superfluous)
+}
+
+/// The snapshots that need not be kept of `all`, the oldest first.
+fn superfluous(all: &[u64]) -> Vec<u64> {
+    let (mut kept, mut old): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+    for seq in all.iter().rev() {
+        let is_apart = kept.last().is_none_or(|next| next - seq >= APART);
+        let is_oldest = all.first() == Some(seq);
+        let stays = kept.len() < 2 || (kept.len() < KEPT && (is_apart || is_oldest));
+        let list = if stays { &mut kept } else { &mut old };
+        list.push(*seq);
+    }
+    old
 }
 
 /// Removes all but the newest `most`, and the hidden files of killed writers.
 pub(super) fn remove_old(folder: &Path, kind: &str, most: usize) -> Result<(), Fault> {
+    remove(folder, kind, |all| all[..all.len().saturating_sub(most)].to_vec())
+}
+
+/// Removes those that are `old` of all, the oldest first, and the hidden files of killed writers.
+fn remove(folder: &Path, kind: &str, old: impl Fn(&[u64]) -> Vec<u64>) -> Result<(), Fault> {
     remove_abandoned(&folder.join(kind), |name| name.ends_with(".safetensors"));
-    let all = seqs(&folder.join(kind))?;
-    for old in &all[..all.len().saturating_sub(most)] {
+    for seq in old(&seqs(&folder.join(kind))?) {
         // Files that cannot be removed are harmless.
-        let _ = std::fs::remove_file(file_of(folder, kind, *old));
+        let _ = std::fs::remove_file(file_of(folder, kind, seq));
     }
     Ok(())
 }
@@ -96,6 +116,14 @@ pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_snapshots_near_each_other_three_stay() {
+        assert_eq!(superfluous(&[0, 6, 12, 18]), [6]);
+        assert_eq!(superfluous(&[0, 20_000, 20_500, 40_000]), [20_000]);
+        assert_eq!(superfluous(&[0, 20_000, 40_000, 60_000, 80_000]), [0]);
+        assert!(superfluous(&[7]).is_empty());
+    }
 
     #[test]
     fn what_killed_writers_left_goes_with_old_files() {
