@@ -461,6 +461,10 @@ def test_wrong_arguments_are_named(tmp_path):
     ):
         with pytest.raises(TypeError, match=sentence):
             call()
+    for kind in (Learner, Bandit):
+        for other in ("part.model", Bandit if kind is Learner else Learner):
+            with pytest.raises(TypeError, match=rf"cannot be merged: a {kind.__name__} was needed, as {kind.__name__}.load\(path\) reads it"):
+                kind.merge([other() if callable(other) else other])
     bandit = Bandit("soba", features=1, classes=2)
     with pytest.raises(TypeError, match="id is a Decision; its id was needed: decision.id"):
         bandit.feedback(bandit.decide([1.0]), True)

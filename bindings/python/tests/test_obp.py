@@ -58,6 +58,9 @@ def test_rewards_of_other_ranges():
         plain.update_params(0, 5.0, context[:1])
     with pytest.raises(ValueError, match="must be two different numbers"):
         BanditPolicy(dim=2, n_actions=4, rewards=(1, 1))
+    # The worst action was learnt for the best one.
+    with pytest.raises(ValueError, match=r"rewards = \(1, 0\): must be the least reward, and then the largest"):
+        BanditPolicy(dim=2, n_actions=4, rewards=(1, 0))
 
 
 def test_every_reward_is_learnt_and_counted():

@@ -218,7 +218,7 @@ class Bandit(Rounds):
 
         Raises ValueError if they do not match, cannot be merged, or have pending decisions.
         """
-        parts = list(bandits)
+        parts = cls._parts(bandits)
         bandit = cls._wrap(_core.Bandit.merge([part._core for part in parts], how))._placed(*parts)
         bandit._given = {}
         for part in reversed(parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import warnings
+from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +39,15 @@ class Model(Generic[_C]):
                 "the learner is made by its first rows, and there were none yet (features= and classes= make it at once)"
             )
         return self._held
+
+    @classmethod
+    def _parts(cls, given: Iterable[Any]) -> list[Any]:
+        """What is merged, as a list."""
+        parts = list(given)
+        for part in parts:
+            if getattr(part, "_compiled", None) is not cls._compiled:
+                raise TypeError(f"{part!r} cannot be merged: a {cls.__name__} was needed, as {cls.__name__}.load(path) reads it")
+        return parts
 
     @property
     def name(self) -> str:

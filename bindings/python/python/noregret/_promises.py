@@ -70,7 +70,7 @@ class Promising(Model[_core.Learner]):
 
         Raises ValueError if they do not match, or cannot be merged.
         """
-        parts = list(learners)
+        parts = cls._parts(learners)
         for part in parts:
             part._weigh()
         return cls._wrap(_core.Learner.merge([part._core for part in parts], how))._like(parts)._placed(*parts)

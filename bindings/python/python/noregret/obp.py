@@ -66,6 +66,8 @@ class BanditPolicy:
         **params: Any,
     ) -> None:
         shares(np.zeros(0), rewards)  # Raises.
+        if not isinstance(rewards, str) and rewards[0] > rewards[1]:
+            raise ValueError(f"rewards = {rewards!r}: must be the least reward, and then the largest; of costs, the negative ones are rewards")
         whole(dim=dim, n_actions=n_actions, len_list=len_list)
         for named, number, least in (("dim", dim, 1), ("n_actions", n_actions, 2)):
             if number < least:
