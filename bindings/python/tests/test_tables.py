@@ -296,6 +296,12 @@ def test_contributions_of_a_linear_learner_add_up():
     whole = learner.explain(frame)
     assert "text" in whole.columns[:2] and whole.rows == 200 and np.isnan(whole.rest).all()
     assert explanation.frame().shape == (len(explanation.columns), 3) and "<table" in whole._repr_html_()
+    # The contributions to the scores of two classes are opposite: the sizes of all columns were 0, and their order was by chance.
+    two = pandas.DataFrame({"weak": [1.0, -1.0, -1.0, 1.0] * 25, "strong": [1.0, 1.0, -1.0, -1.0] * 25})
+    pair = Learner("ogd")
+    pair.run(two, np.where(two["strong"] > 0, "u", "v"))
+    both = pair.explain(two)
+    assert both.columns == ["strong", "weak"] and both.contributions[0].sum() > 0.1, both
     x, labels = stream(100, 4, 3)
     arrays = Learner("ogd", features=4, classes=3)
     arrays.run(x, labels)

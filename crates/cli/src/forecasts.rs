@@ -13,7 +13,7 @@ use noregret_stream::encode::examples::OnBadRow;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
-use noregret_stream::watch::explain::{Explanation, size};
+use noregret_stream::watch::explain::Explanation;
 use noregret_stream::{Replacement, redis_entries};
 use serde_json::{Map, Value, json};
 
@@ -192,12 +192,12 @@ fn of_scores(numbers: &[f64], classes: &[usize], value: bool, labels: &Labels) -
 
 /// The mean contributions, as CSV or NDJSON: one line per column, the most important first.
 pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &Labels) -> Vec<String> {
-    let rows = found.columns.iter().zip(&found.contributions);
+    let rows = found.columns.iter().zip(&found.contributions).enumerate();
     if json {
-        let object = |(name, numbers): (&String, &Vec<f64>)| {
+        let object = |(at, (name, numbers)): (usize, (&String, &Vec<f64>))| {
             let classes: Vec<usize> = (0..numbers.len().min(labels.len())).collect();
             let contributions = of_scores(numbers, &classes, value, labels);
-            json!({"column": name, "size": size(numbers), "contributions": contributions}).to_string()
+            json!({"column": name, "size": found.size(at), "contributions": contributions}).to_string()
         };
         return rows.map(object).collect();
     }
@@ -209,8 +209,8 @@ pub(crate) fn explained(found: &Explanation, value: bool, json: bool, labels: &L
     });
     let header = ["column".to_owned(), "size".to_owned()].into_iter().chain(names);
     let mut lines = vec![header.map(|name| cell(&name)).collect::<Vec<_>>().join(",")];
-    lines.extend(rows.map(|(name, numbers)| {
-        let numbers = std::iter::once(size(numbers)).chain(numbers.iter().take(shown).copied());
+    lines.extend(rows.map(|(at, (name, numbers))| {
+        let numbers = std::iter::once(found.size(at)).chain(numbers.iter().take(shown).copied());
         std::iter::once(cell(name))
             .chain(numbers.map(|number| format!("{number:.6}")))
             .collect::<Vec<_>>()

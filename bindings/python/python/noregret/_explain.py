@@ -17,7 +17,8 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class Explanation:
-    """The contributions of columns to the scores of one row, or their mean magnitudes over several rows.
+    """The contributions of columns to the scores of one row, or, over several rows, the mean magnitudes of what they are beside their
+    mean over the classes: a constant added to all scores has no effect.
 
     The contribution of a column is the score of the row minus the score of the row without the column: a removed number
     is set to its mean (to 0 without `standard` scaling), and a removed category or word is absent. For a linear learner
@@ -49,7 +50,7 @@ class Explanation:
         return pandas.DataFrame(self.contributions[:, : len(labels)], index=self.columns, columns=labels)
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{name}={size:.3g}" for name, size in zip(self.columns[:5], _sizes(self.contributions)[:5], strict=True))
+        first = ", ".join(f"{name}={size:.3g}" for name, size in zip(self.columns[:5], _sizes(self.contributions, self.rows)[:5], strict=True))
         more = ", …" if len(self.columns) > 5 else ""
         return f"Explanation({first}{more}, rows={self.rows})"
 
@@ -64,9 +65,9 @@ class Explanation:
         return _core.page("What the columns contribute", below, json.dumps(parts), "{}", True)
 
 
-def _sizes(contributions: Floats) -> Floats:
+def _sizes(contributions: Floats, rows: int) -> Floats:
     """How strongly columns separate classes; a constant added to all scores has no effect."""
-    if contributions.shape[1] > 1:
+    if rows == 1 and contributions.shape[1] > 1:
         contributions = contributions - contributions.mean(axis=1, keepdims=True)
     sizes: Floats = np.abs(contributions).sum(axis=1)
     return sizes

@@ -18,18 +18,26 @@ use crate::read::offer::DescribedRound;
 use crate::read::options::{CsvRole, Schema};
 use crate::read::row::Row;
 
-/// The contributions of columns to the scores of a row, or their mean magnitudes over several rows.
+/// The contributions of columns to the scores of a row, or, over several rows, the mean magnitudes of what
+/// they are beside their mean over the scores of a row: a constant added to all scores has no effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Names of the columns, the most important first.
     pub columns: Vec<String>,
-    /// For each column, one number for each score: the contribution for one row, or the mean
-    /// magnitude over several rows.
+    /// For each column, one number for each score: the contribution for one row, or the mean magnitude over
+    /// several rows.
     pub contributions: Vec<Vec<f64>>,
     /// The remainder of the scores; NaN over several rows.
     pub rest: Vec<f64>,
     /// Number of rows.
     pub rows: u64,
+}
+
+impl Explanation {
+    /// How strongly the column at `at` separates classes, on average over the rows.
+    pub fn size(&self, at: usize) -> f64 {
+        size(&self.contributions[at], self.rows)
+    }
 }
 
 /// Explains rows of one schema.
@@ -199,7 +207,8 @@ impl Explainer {
     fn end(&mut self, scores: &[f64]) {
         for (sums, numbers) in self.magnitudes.iter_mut().zip(&self.last) {
             sums.resize(scores.len(), 0.0);
-            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number.abs());
+            let mean = mean(numbers);
+            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += (number - mean).abs());
         }
     }
 
@@ -214,7 +223,7 @@ impl Explainer {
                     _ => self.magnitudes[place].iter().map(|sum| sum / rows as f64).collect(),
                 };
                 numbers.resize(scores, 0.0);
-                (size(&numbers), place, numbers)
+                (size(&numbers, rows), place, numbers)
             })
             .collect();
         found.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
@@ -233,13 +242,20 @@ impl Explainer {
     }
 }
 
-/// How strongly a column separates classes; a constant added to all scores has no effect.
-pub fn size(contributions: &[f64]) -> f64 {
-    let mean = match contributions.len() {
+/// How strongly a column separates classes, by its contributions in a row or their mean magnitudes over
+/// several.
+fn size(contributions: &[f64], rows: u64) -> f64 {
+    let mean = if rows == 1 { mean(contributions) } else { 0.0 };
+    contributions.iter().map(|number| (number - mean).abs()).sum()
+}
+
+/// The mean of the contributions to the scores of classes; 0 if there is one score, as of a forecast of a
+/// number.
+fn mean(contributions: &[f64]) -> f64 {
+    match contributions.len() {
         0 | 1 => 0.0,
         classes => contributions.iter().sum::<f64>() / classes as f64,
-    };
-    contributions.iter().map(|number| (number - mean).abs()).sum()
+    }
 }
 
 #[cfg(test)]
@@ -289,5 +305,9 @@ mod tests {
         let several = explainer.take();
         assert_eq!(several.rows, 4);
         assert!(several.rest[0].is_nan() && several.contributions.concat().iter().all(|size| *size >= 0.0));
+        // The contributions to the scores of two classes are opposite, and their magnitudes are equal: the
+        // sizes were 0, and the order of the columns was that of rounding.
+        assert_eq!(several.columns[0], "hue");
+        assert!(several.size(0) > 0.1 && several.size(0) > several.size(1), "{several:?}");
     }
 }
