@@ -108,6 +108,7 @@ pub(crate) fn reader(
                 weight,
                 comma_first: false,
                 more: table.rows() > FIRST,
+                whole: true,
                 nameless: table.names[0].is_empty(),
                 missing: &options.missing(),
                 declared: &(0..named.names.len()).map(declared).collect::<Vec<_>>(),

@@ -294,6 +294,7 @@ fn decide(
         weight: weight.and_then(place),
         comma_first: false,
         more: total > FIRST as u64,
+        whole: sampled.len() == names.len(),
         nameless: false,
         missing: &options.missing(),
         declared: &sampled.iter().map(|at| rows.leaves[*at].declared()).collect::<Vec<_>>(),

@@ -96,6 +96,7 @@ fn inferred(
             weight: if weighted { Some(own.len()) } else { weight },
             comma_first: false,
             more,
+            whole: true,
             nameless: attributes[0].name.is_empty(),
             missing: &options.missing(),
             declared: &attributes.iter().map(role).collect::<Vec<_>>(),

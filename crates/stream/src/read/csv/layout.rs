@@ -112,6 +112,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         weight,
         comma_first: delimiter == b';',
         more: !peek.all,
+        whole: true,
         nameless: header && first.get(0).is_some_and(<[u8]>::is_empty),
         missing: &missing,
         declared: &[],

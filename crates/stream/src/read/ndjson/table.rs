@@ -378,6 +378,7 @@ pub(crate) fn decide(
         weight: position(&keys.weight),
         comma_first: false,
         more,
+        whole: columns.len() == survey.names.len(),
         nameless: false,
         missing: &options.missing(),
         declared: &[],

@@ -274,6 +274,17 @@ fn bags_are_no_tables() {
     );
 }
 
+/// Rows were called copies of others that were alike in the keys which most rows have.
+#[test]
+fn rows_that_differ_in_rare_keys_are_no_copies() {
+    let bag = |t: usize| {
+        let (said, next) = (["bad", "good"][t % 2], t + 1);
+        format!("{{\"w{t}\": 1, \"w{next}\": 1, \"common\": 1, \"{said}\": 1, \"y\": \"{said}\"}}\n")
+    };
+    let notes = open(&(0..120).map(bag).collect::<String>(), &ReadOptions::default()).notes();
+    assert!(!notes.iter().any(|note| note.contains("copies")), "{notes:?}");
+}
+
 #[test]
 fn rows_are_named_by_the_key_asked_for() {
     let options = ReadOptions { id: Some("ticket".into()), ..ReadOptions::default() };

@@ -102,6 +102,9 @@ fn sentinel<'a>(cells: &[&'a [u8]], sample: &Sample<'_>) -> Option<(Cow<'a, str>
 /// Rows that are copies of others, if there are more than chance explains.
 fn copies(sample: &Sample<'_>) -> Option<String> {
     let count = sample.rows.len();
+    if !sample.whole {
+        return None;
+    }
     let mut times: HashMap<&[u8], usize> = HashMap::new();
     // A separator, so that cells do not run together.
     let whole: Vec<Vec<u8>> =
@@ -231,6 +234,7 @@ mod tests {
                 weight,
                 comma_first: false,
                 more: false,
+                whole: true,
                 nameless: false,
                 missing: &crate::Missing::default(),
                 declared: &[],

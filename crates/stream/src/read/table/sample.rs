@@ -19,6 +19,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) comma_first: bool,
     /// Whether there are more rows.
     pub(crate) more: bool,
+    /// Whether the rows have nothing beside these columns, such as keys that few of them have.
+    pub(crate) whole: bool,
     /// Whether the first column has no name.
     pub(crate) nameless: bool,
     pub(crate) missing: &'a Missing,

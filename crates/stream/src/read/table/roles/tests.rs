@@ -21,6 +21,7 @@ fn decided(
         weight: None,
         comma_first: false,
         more: false,
+        whole: true,
         nameless: false,
         missing: &Missing::default(),
         declared: &[],
