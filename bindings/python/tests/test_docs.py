@@ -145,3 +145,11 @@ def test_everything_public_is_documented():
             if not name.startswith("_") and not getattr(kind, name).__doc__:
                 undocumented.append(f"{kind.__name__}.{name}")
     assert undocumented == []
+
+
+def test_the_lines_that_evaluate_needs_are_a_log(tmp_path):
+    # The third line was feedback for a decision that the page did not show, and the log was refused.
+    page = (ROOT / "docs/how-to/bandit-feedback.md").read_text()
+    log = tmp_path / "decisions.ndjson"
+    log.write_text(page.split("```json\n")[1].split("```")[0])
+    assert noregret.evaluate(log, "uniform").rounds == 2
