@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use crate::arrays::{PyRows, Rows, look_at};
 use crate::error::Done;
 use crate::learner::Learner;
+use crate::learner::table::parsed;
 use crate::making::scaling;
 
 /// The number of rows, the scaler's two lists of statistics, the largest norm of a scaled row, and, of
@@ -20,28 +21,41 @@ type Survey = (u64, Vec<f64>, Vec<f64>, f64, Vec<f64>);
 
 /// Scaling statistics of `rows`, in which a row of weight w counts as w rows, and the largest
 /// Euclidean norm of a scaled row with the intercept. NaN is a missing number: it is no part of the
-/// statistics, which [`settled`] makes those of all rows, and 0 in the norm.
+/// statistics, which [`settled`] makes those of all rows, and 0 in the norm. In a table of this `schema` with
+/// indicators of missing numbers, what they indicate is neither.
 #[pyfunction]
-#[pyo3(signature = (rows, weights, scale, intercept))]
+#[pyo3(signature = (rows, weights, scale, intercept, schema=None))]
 pub(crate) fn survey<'py>(
     py: Python<'py>,
     rows: PyRows<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     scale: &str,
     intercept: bool,
+    schema: Option<&str>,
 ) -> PyResult<Survey> {
     let (rows, scaling) = (rows.borrow()?, scaling(scale)?);
+    let numbers = schema.map(parsed).transpose()?.and_then(|schema| schema.numbers()).unwrap_or(0) as usize;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    Ok(py.detach(|| look(rows, weights, scaling, intercept))?)
+    Ok(py.detach(|| look(rows, weights, scaling, numbers, intercept))?)
 }
 
-fn look(rows: Rows<'_>, weights: Option<&[f64]>, scaling: Scaling, intercept: bool) -> Done<Survey> {
+fn look(
+    rows: Rows<'_>,
+    weights: Option<&[f64]>,
+    scaling: Scaling,
+    numbers: usize,
+    intercept: bool,
+) -> Done<Survey> {
     let columns = rows.width();
     rows.check_with_holes(columns)?;
     let (first, second, there) = match scaling {
-        Scaling::None | Scaling::Unit | Scaling::Mixed => (Vec::new(), Vec::new(), Vec::new()),
+        Scaling::None | Scaling::Unit => (Vec::new(), Vec::new(), Vec::new()),
         Scaling::MaxAbs => (largest(rows, columns), Vec::new(), Vec::new()),
         Scaling::Standard => moments(rows, weights, columns),
+        Scaling::Mixed => {
+            let (means, squares, there) = moments(rows, weights, numbers);
+            ([means, there].concat(), squares, Vec::new())
+        }
     };
     let accepts = Accepts { classes: Classes::Real, soft_labels: false, weights: true, plain: false };
     let encoder = Encoder::new(columns, accepts)
@@ -118,18 +132,25 @@ fn largest(rows: Rows<'_>, columns: usize) -> Vec<f64> {
     largest
 }
 
-/// The mean of every column, the sum of squared deviations, and the count of its numbers, with weights
-/// normalised to mean 1.
+/// The mean of each of the first `columns` columns, the sum of squared deviations, and the count of its
+/// numbers, with weights normalised to mean 1. A number is missing if it is NaN, or if the column so many
+/// places behind it, an indicator, is not 0.
 fn moments(rows: Rows<'_>, weights: Option<&[f64]>, columns: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let weight = |at: usize| weights.map_or(1.0, |weights| weights[at]);
     let total: f64 = (0..rows.len()).map(weight).sum();
-    let mut row = vec![0.0; columns];
+    let mut cells = vec![0.0; rows.width()];
     let (mut means, mut squares) = (vec![0.0; columns], vec![0.0; columns]);
     // The sum of weights, for all columns together as long as no number is missing.
     let (mut seen, mut there, mut whole) = (0.0, vec![0.0; columns], true);
     for at in (0..rows.len()).filter(|at| weight(*at) > 0.0) {
-        row.fill(0.0);
-        rows.row(at).iter().for_each(|(column, value)| row[column] = value);
+        cells.fill(0.0);
+        rows.row(at).iter().for_each(|(column, value)| cells[column] = value);
+        let (row, indicators) = cells.split_at_mut(columns);
+        for (value, indicator) in row.iter_mut().zip(&*indicators) {
+            if *indicator != 0.0 {
+                *value = f64::NAN;
+            }
+        }
         if whole && row.iter().any(|value| value.is_nan()) {
             whole = false;
             there.fill(seen);

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from noregret import Learner, catalogue
+from noregret import Learner, _core, _tables, catalogue
 from noregret import sklearn as face
+from noregret.sklearn import _rows
 
 CLASSIFIERS = [getattr(face, name) for name in face.__all__]
 each = pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
@@ -460,3 +461,23 @@ def test_missing_numbers_of_tables_are_means(name):
     weighted = kind(orders=1).fit(holes, y, weights)
     repeated = kind(orders=1).fit(holes.loc[holes.index.repeat(weights)].reset_index(drop=True), np.repeat(y, weights))
     np.testing.assert_allclose(weighted.predict_proba(holes), repeated.predict_proba(holes), atol=1e-6)
+
+
+def test_the_first_pass_takes_indicated_numbers_for_missing_ones():
+    # What a table's indicators mark is no part of the statistics, as NaN is none in an array, to the bit.
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(300, 2)) + [50.0, 0.0], columns=["a", "b"]).mask(rng.random((300, 2)) < 0.2)
+    frame["hue"] = rng.choice(["red", "green"], 300)
+    reading = face.FolkloreClassifier()._reading()
+    rows, schema = _rows.numbers(_tables.table(frame), ["up", "down"] * 150, list(range(300)), reading)
+    holes = np.where(rows[:, 2:4] == 1.0, np.nan, rows[:, :2])
+    assert rows.shape == (300, 6) and np.isnan(holes).any(axis=0).all()
+    for weights in (None, rng.random(300), np.arange(300.0) % 3):
+        seen, means, squares, _, there = _core.survey(holes, weights, "standard", False)
+        found = _core.survey(rows, weights, "mixed", True, schema)
+        assert found[:3] == (seen, [*means, *there], squares)
+        # The radius is the largest norm of a row that a learner with these statistics sees.
+        learner = _core.Learner("ogd", 2, 6, {}, scale="mixed", intercept=True, schema=schema)
+        learner.set_scaling(*found[:3])
+        assert found[3] == _core.reach(learner, rows)[0]

@@ -113,7 +113,7 @@ def evaluate_arrays(
     confidence: float,
 ) -> str: ...
 def survey(
-    rows: Rows, weights: Floats | None, scale: str, intercept: bool
+    rows: Rows, weights: Floats | None, scale: str, intercept: bool, schema: str | None = None
 ) -> tuple[int, list[float], list[float], float, list[float]]: ...
 def settled(
     rows: int, there: list[float], first: list[float], second: list[float]

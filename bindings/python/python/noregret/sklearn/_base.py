@@ -209,10 +209,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("all sample weights are zero; at least one positive weight was needed")
         rows = _arrays.rows(X)
         scale = self._scale(rows, schema)
-        if scale == "mixed" and schema is not None:
-            seen, first, second, radius = _rows.survey(np.asarray(rows), weights, schema, bool(self.fit_intercept))
-        else:
-            seen, first, second, radius, _ = _core.survey(rows, weights, scale, self.fit_intercept)
+        seen, first, second, radius, _ = _core.survey(rows, weights, scale, bool(self.fit_intercept), schema)
         rng = check_random_state(self.random_state)
         threads = effective_n_jobs(self.n_jobs)
         if self._reach is None:

@@ -53,23 +53,6 @@ def indicated(schema: str) -> int:
     return int(json.loads(schema)["csv"].get("numbers") or 0)
 
 
-def survey(X: Floats, weights: Floats | None, schema: str, intercept: bool) -> tuple[int, list[float], list[float], float]:
-    """What `_core.survey` finds, for a table with indicators: statistics of the numbers that are there, and the largest norm of a row in
-    which a missing one counts as their mean."""
-    count = indicated(schema)
-    cells = X[:, : 2 * count]
-    values, shares = cells[:, :count], (cells[:, count:] == 0).astype(np.float64)
-    shares *= np.ones((len(cells), 1)) if weights is None else weights[:, None] * (len(cells) / weights.sum())
-    there = shares.sum(axis=0)
-    means = (shares * values).sum(axis=0) / np.maximum(there, 1e-300)
-    squares = (shares * (values - means) ** 2).sum(axis=0)
-    first, second = [*means.tolist(), *there.tolist()], squares.tolist()
-    # Any learner tells how long its rows are.
-    ruler = _core.Learner("perceptron", 2, X.shape[1], {}, scale="mixed", intercept=intercept, schema=schema)
-    ruler.set_scaling(len(cells), first, second)
-    return len(cells), first, second, _core.reach(ruler, X)[0]
-
-
 def rows(X: Any, dense: bool) -> Any:
     """Rows in memory: a list of texts as a table of one column, nested lists of numbers and texts as an array of them."""
     return _tables.sparse(_tables.texts(_tables.given(X)), dense=dense)
