@@ -9,7 +9,7 @@ use noregret_stream::Schema;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
-use noregret_stream::evaluate::{Compared, EvaluateOptions, MakeLearner, Policy, compare};
+use noregret_stream::evaluate::{Compared, EvaluateOptions, Evaluation, MakeLearner, Policy, compare};
 use noregret_stream::save::Frozen;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use super::models::its_own;
 use crate::app::{App, Ask, aside, json as answered};
 use crate::model::continued::LONGEST;
 use crate::model::engine::Engine;
-use crate::model::evaluation::{Candidate, OnLog, Simple};
+use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::Handle;
 use crate::model::spec::{Feedback, Spec, shown};
 use crate::refusal::Refusal;
@@ -190,7 +190,7 @@ pub(crate) async fn evaluated_on_log(
     handle: Arc<Handle>,
     policy: Candidate,
     confidence: f64,
-) -> Result<OnLog, Refusal> {
+) -> Result<Evaluation, Refusal> {
     may_evaluate(&handle, confidence)?;
     aside(move || {
         crate::model::evaluation::evaluate(&handle.folder, policy, confidence).map_err(Refusal::failed)

@@ -1,13 +1,14 @@
 //! Evaluates policies on the log of a model, restricted to the labels on offer in each round:
 //! simple policies, and learners that learn from the log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use noregret::prediction::Decision;
 use noregret_stream::Fault;
-use noregret_stream::evaluate::off_policy::{Estimates, OffPolicy, Round};
-use serde::Serialize;
+use noregret_stream::decisions::log::Header;
+use noregret_stream::evaluate::off_policy::Round;
+use noregret_stream::evaluate::{Evaluation, Support, Tally};
 
 use super::engine::Engine;
 use super::event::Event;
@@ -76,46 +77,45 @@ impl Candidate {
     }
 }
 
-/// What a policy would have earned on the log of a model.
-#[derive(Debug, Serialize)]
-pub(crate) struct OnLog {
-    #[serde(flatten)]
-    pub(crate) estimates: Estimates,
-    /// Decisions in the log.
-    decisions: u64,
-    /// Decisions without feedback.
-    missing: u64,
-    /// The mean reward of the logging policy; none if no decision has feedback.
-    logged_reward: Option<f64>,
-}
-
 /// Estimates the reward of `policy` from the decisions with feedback in the last segment of the
-/// log.
+/// log, with the sums and warnings of the command line. Rewards are not estimated.
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<OnLog, Fault> {
-    let mut sums = OffPolicy::new(None, [0.0, 1.0]);
+pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Evaluation, Fault> {
+    let mut tally = Tally::new(None, [0.0, 1.0]);
     let mut waiting: HashMap<String, Decision> = HashMap::new();
-    let (mut seq, mut decisions, mut earned) = (0u64, 0u64, 0.0);
-    store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
+    let (mut seq, mut decisions, mut learner) = (0u64, 0u64, None);
+    // Those that were on offer.
+    let mut labels = BTreeSet::<u32>::new();
+    let mut begin = |segment: &store::Segment| -> Result<(), Fault> {
+        let header: Header = serde_json::from_str(&segment.header).map_err(|error| error.to_string())?;
+        learner = Some(header.learner);
+        Ok(())
+    };
+    store::read_log(folder, &mut begin, &mut |at, event, outcome| {
         seq += 1;
         for (id, reward) in &outcome.heard {
             let (Some(taken), Some(reward)) = (waiting.remove(id), *reward) else { continue };
             let Some(evaluation) = policy.distribution(id, &taken) else { continue };
-            earned += reward;
-            sums.add(&Round {
+            let support = Support::of(&evaluation, &taken.distribution);
+            let round = Round {
                 label: taken.label as usize,
                 reward,
                 probability: taken.probability,
                 evaluation: &evaluation,
                 estimates: None,
-                possible: None,
-            });
+                possible: Some(support.possible),
+            };
+            tally.add(&round, Some(support));
         }
         if let Event::Decide(decide) = &event {
             for (slot, taken) in outcome.taken.iter().enumerate() {
                 decisions += 1;
+                match taken.offered.is_empty() {
+                    true => labels.extend(0..taken.distribution.len() as u32),
+                    false => labels.extend(taken.offered.iter().copied()),
+                }
                 waiting.insert(decide.id_of(slot), taken.clone());
             }
         }
@@ -125,11 +125,7 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
         }
         Ok(true)
     })?;
-    let rounds = sums.rounds();
-    Ok(OnLog {
-        estimates: sums.estimates(confidence, 0.0),
-        decisions,
-        missing: decisions.saturating_sub(rounds),
-        logged_reward: (rounds > 0).then(|| earned / rounds as f64),
-    })
+    let missing = decisions.saturating_sub(tally.rounds());
+    let found = tally.evaluation(confidence, labels.len()).of_decisions(decisions, missing, 0, None);
+    Ok(Evaluation { learnt_meanwhile: learner, ..found })
 }

@@ -93,6 +93,43 @@ fn the_log_makes_the_model() {
     assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
 }
 
+/// A policy alone has the estimates that it has beside others, also where the log could not play its labels: an
+/// apprentice plays the first one only.
+#[test]
+fn a_policy_alone_is_evaluated_as_beside_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for mode in ["online", "apprentice"] {
+        let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b", "c"], "service": {"mode": mode}});
+        service.put(&format!("/v1/models/{mode}"), &spec).ok(201);
+        for t in 0..120u64 {
+            let body = json!({"x": {"v": t % 3}});
+            let decision = service.post(&format!("/v1/models/{mode}/decide"), &body).ok(200);
+            let correct = decision["label"] == ["a", "b", "c"][(t % 3) as usize];
+            let answer = json!({"id": decision["id"], "correct": correct});
+            service.post(&format!("/v1/models/{mode}/feedback"), &answer).ok(200);
+        }
+        let evaluate = |body: Value| service.post(&format!("/v1/models/{mode}/evaluate"), &body).ok(200);
+        for policy in ["uniform", "logged"] {
+            let alone = evaluate(json!({"policy": policy}));
+            let beside = evaluate(json!({"policies": [policy]}))["evaluations"][0].clone();
+            for field in ["decisions", "labels", "logged_reward", "learnt_meanwhile", "uncovered"] {
+                assert_eq!(alone[field], beside[field], "{mode}, {policy}, {field}");
+            }
+            for at in [0, 1] {
+                assert_eq!(alone["estimates"][at], beside["estimates"][at], "{mode}, {policy}");
+            }
+        }
+        let told = evaluate(json!({"policy": "uniform"}));
+        let said = told["warnings"].to_string().contains("on labels that the log could not have played");
+        assert_eq!(said, mode == "apprentice", "{told}");
+        if said {
+            // Two thirds of its probability may have earned anything.
+            assert!(told["estimates"][0]["normal"][1].as_f64() > Some(0.75), "{told}");
+        }
+    }
+}
+
 /// Several policies are evaluated as by the command line: each with its estimates, and with the difference to
 /// the first one.
 #[test]

@@ -22,3 +22,4 @@ pub use learning::{Learning, Learnt, Stage};
 pub use passes::{MakeLearner, evaluate};
 pub use question::{EvaluateOptions, Evaluation, Policy};
 pub use survey::EvaluateError;
+pub use tally::{Support, Tally};

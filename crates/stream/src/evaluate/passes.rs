@@ -237,10 +237,9 @@ pub(super) fn with_terms(
     if bench.tally.rounds() == 0 {
         return Err(EvaluateError::Nothing);
     }
-    let mut evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
-    let not_offered = bench.not_offered;
     let counts_as = options.missing_is_wrong.then_some(facts.range()[0]);
-    evaluation.warnings.extend(about_rounds(decisions, missing, not_offered, counts_as));
+    let evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
+    let mut evaluation = evaluation.of_decisions(decisions, missing, bench.not_offered, counts_as);
     evaluation.warnings.extend(place.and_then(|place| place.warning()));
     evaluation.warnings.extend(facts.supposed());
     evaluation.warnings.extend(look_alike(&facts.labels));
@@ -249,9 +248,6 @@ pub(super) fn with_terms(
     let share = bench.tally.share();
     let terms: Vec<f64> = bench.terms.iter().map(|[ips, control]| ips + share * control).collect();
     let whole = Evaluation {
-        decisions,
-        missing,
-        not_offered,
         learnt_meanwhile: learner,
         bad_rows: bad,
         first_bad_row: first_bad,
@@ -290,22 +286,6 @@ fn labels_of(facts: &Facts, policy: &Policy) -> Result<Labels, EvaluateError> {
         return Err(fault!("the log has no label {label:?}; there are {known}").into());
     }
     Ok(labels)
-}
-
-/// Warnings about decisions that were never answered, which are left out or count as a reward, and about
-/// rounds to which the policy did not apply.
-fn about_rounds(decisions: u64, missing: u64, not_offered: u64, counts_as: Option<f64>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if missing > 0 {
-        let what = counts_as.map_or_else(|| "are left out".to_owned(), |reward| format!("count as {reward}"));
-        warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
-    }
-    if not_offered > 0 {
-        warnings.push(format!(
-            "in {not_offered} rounds none of the policy's labels was on offer; they are left out"
-        ));
-    }
-    warnings
 }
 
 /// The rewards of the labels, for [`Policy::Best`].

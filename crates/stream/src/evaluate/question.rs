@@ -148,3 +148,28 @@ pub struct Evaluation {
     /// Warnings, in sentences.
     pub warnings: Vec<String>,
 }
+
+impl Evaluation {
+    /// The same of a log of so many `decisions`, with warnings about those that were never answered, which are
+    /// left out or count as a reward, and about rounds to which the policy did not apply.
+    #[must_use]
+    pub fn of_decisions(
+        mut self,
+        decisions: u64,
+        missing: u64,
+        not_offered: u64,
+        counts_as: Option<f64>,
+    ) -> Self {
+        if missing > 0 {
+            let what =
+                counts_as.map_or_else(|| "are left out".to_owned(), |reward| format!("count as {reward}"));
+            self.warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
+        }
+        if not_offered > 0 {
+            self.warnings.push(format!(
+                "in {not_offered} rounds none of the policy's labels was on offer; they are left out"
+            ));
+        }
+        Self { decisions, missing, not_offered, ..self }
+    }
+}

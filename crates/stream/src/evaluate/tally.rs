@@ -6,9 +6,9 @@ use crate::mean::Mean;
 
 /// Facts about a round from its whole logged distribution.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Support {
+pub struct Support {
     /// The weights that were possible.
-    pub(super) possible: Possible,
+    pub possible: Possible,
     /// The policy's probability on labels that could not be played.
     uncovered: f64,
     /// Number of labels that could be played.
@@ -16,7 +16,8 @@ pub(super) struct Support {
 }
 
 impl Support {
-    pub(super) fn of(evaluation: &[f64], logged: &[f64]) -> Self {
+    /// By the policies' probabilities, of which the second are those of the log.
+    pub fn of(evaluation: &[f64], logged: &[f64]) -> Self {
         let pairs = || evaluation.iter().zip(logged);
         Self {
             possible: Possible::of(evaluation, logged),
@@ -27,7 +28,7 @@ impl Support {
 }
 
 /// The sums.
-pub(super) struct Tally {
+pub struct Tally {
     sums: OffPolicy,
     rewards: Mean,
     /// The policy's probability on labels that could not be played; `None` after a round without a
@@ -65,7 +66,7 @@ fn apart(a: f64, b: f64) -> (String, String) {
 
 impl Tally {
     /// Sums over no rounds. Weights are clipped at `clip`; `range` is that of the rewards.
-    pub(super) fn new(clip: Option<f64>, range: [f64; 2]) -> Self {
+    pub fn new(clip: Option<f64>, range: [f64; 2]) -> Self {
         Self {
             sums: OffPolicy::new(clip, range),
             rewards: Mean::default(),
@@ -75,11 +76,16 @@ impl Tally {
         }
     }
 
-    pub(super) fn rounds(&self) -> u64 {
+    /// Number of rounds added.
+    pub fn rounds(&self) -> u64 {
         self.sums.rounds()
     }
 
-    pub(super) fn add(&mut self, round: &Round<'_>, support: Option<Support>) -> Term {
+    /// Adds a round, and returns its terms; `support` if the whole logged distribution is known.
+    ///
+    /// # Panics
+    /// As [`OffPolicy::add`].
+    pub fn add(&mut self, round: &Round<'_>, support: Option<Support>) -> Term {
         let term = self.sums.add(round);
         self.rewards.add(round.reward);
         match (&mut self.uncovered, support) {
@@ -101,8 +107,8 @@ impl Tally {
         self.sums.share()
     }
 
-    /// The estimates, with intervals of `confidence`.
-    pub(super) fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
+    /// The estimates, with intervals of `confidence`, and warnings about them.
+    pub fn evaluation(&self, confidence: f64, labels: usize) -> Evaluation {
         let uncovered = self.uncovered.map(|mean| mean.value());
         let estimates = self.sums.estimates(confidence, uncovered.unwrap_or(0.0));
         let (thin, warnings) = self.warnings(&estimates, uncovered);
