@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use noregret::algorithm::{AnyModel, Forecast};
+use noregret::algorithm::{AnyModel, BanditModel, Forecast, Model};
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction};
 use noregret_stream::encode::{Encoder, Example};
@@ -138,20 +138,32 @@ impl Reader {
         {
             return Err(Refusal::invalid("labels", "the model forecasts a number: no labels are on offer"));
         }
+        let named = self.named(asked)?;
+        let example = self.example(asked)?;
+        let offered = self.offered(named.as_deref());
+        let (named, offered) = (named.as_deref(), offered.as_deref());
+        match &self.learner {
+            AnyModel::Full(learner) => self.forecast(learner.as_ref(), &example, named.is_some(), offered),
+            AnyModel::Bandit(learner) => self.distribution(learner.as_ref(), &example, named, offered),
+        }
+    }
+
+    /// The labels on offer that a request names, with their classes.
+    fn named(&self, asked: &Decide) -> Result<Option<Vec<(u32, GivenLabel)>>, Refusal> {
+        if asked.labels.is_none() && self.kind == RowKind::Columns {
+            return Ok(None);
+        }
         let offering = self.offering();
-        let named = match (&asked.labels, self.kind) {
-            (None, RowKind::Columns) => None,
-            _ => Some(offering.names(asked)?),
-        };
-        // With their classes.
-        let named: Option<Vec<(u32, GivenLabel)>> = match named {
-            None => None,
-            Some(names) => Some(offering.numbers(&names)?.into_iter().zip(names).collect()),
-        };
+        let names = offering.names(asked)?;
+        Ok(Some(offering.numbers(&names)?.into_iter().zip(names).collect()))
+    }
+
+    /// The scaled row.
+    fn example(&self, asked: &Decide) -> Result<Example, Refusal> {
         let mut row = Row::new();
         match self.kind {
             RowKind::Columns => {
-                offering.check_undescribed(asked)?;
+                self.offering().check_undescribed(asked)?;
                 let features = self.features(asked)?;
                 rows::fill_known(&self.schema.columns, &features, &mut row)?;
             }
@@ -162,64 +174,85 @@ impl Reader {
         }
         let mut example = Example::default();
         self.encoder.transform_row(&row, &mut example).map_err(|what| Refusal::invalid("x", what))?;
-        let offered: Option<Vec<u32>> = match &named {
-            None => offering.by_default(),
-            Some(named) if named.len() == self.learner.problem().classes => None,
-            Some(named) => Some(named.iter().map(|(at, _)| *at).collect()),
+        Ok(example)
+    }
+
+    /// The classes on offer, sorted; `None` if all are.
+    fn offered(&self, named: Option<&[(u32, GivenLabel)]>) -> Option<Vec<u32>> {
+        let mut offered = match named {
+            None => self.offering().by_default()?,
+            Some(named) if named.len() == self.learner.problem().classes => return None,
+            Some(named) => named.iter().map(|(at, _)| *at).collect(),
         };
-        let offered = offered.map(|mut offered| {
-            offered.sort_unstable();
-            offered
-        });
-        let offered = offered.as_deref();
-        let is_offered = |at: &u32| offered.is_none_or(|offered| offered.binary_search(at).is_ok());
-        match &self.learner {
-            AnyModel::Full(learner) => {
-                let mut at = self.predictions.take().unwrap_or_else(|| learner.prediction());
-                learner.predict(example.features(), &mut at);
-                let forecast = learner.about().forecast;
-                check_forecast(&at, forecast)?;
-                if named.is_some() {
-                    restrict(&mut at, offered.unwrap_or_default());
-                }
-                let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
-                let mut forecasted = forecasted(forecast, &at, top, &self.encoder);
-                self.predictions.put(at);
-                if named.is_some() {
-                    let mut class = 0u32..;
-                    forecasted.p.retain(|_| class.next().is_some_and(|at| is_offered(&at)));
-                }
-                Ok(forecasted)
-            }
-            AnyModel::Bandit(learner) => {
-                let mut taken = self.decisions.take().unwrap_or_default();
-                if !learner.decide(example.features(), offered, &mut taken) {
-                    learner.predict(example.features(), &mut taken);
-                    if named.is_some() {
-                        restrict_decision(&mut taken, offered.unwrap_or_default());
-                    }
-                }
-                check_scores(&taken)?;
-                self.play.mix_in(&mut taken);
-                let p = |at: u32| taken.distribution[at as usize];
-                let forecasted = if let Some(named) = named {
-                    let best = named.iter().find(|(at, _)| *at == taken.greedy);
-                    Forecasted {
-                        label: best.map_or(Value::Null, |(_, label)| label.json()),
-                        p: named.iter().map(|(at, label)| (label.text.clone(), p(*at))).collect(),
-                    }
-                } else {
-                    let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(at));
-                    Forecasted {
-                        label: self.encoder.labels().json(Label(taken.greedy)),
-                        p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
-                    }
-                };
-                self.decisions.put(taken);
-                Ok(forecasted)
+        offered.sort_unstable();
+        Some(offered)
+    }
+
+    /// The forecast of a learner from labels, if some are `named` among those `offered`.
+    fn forecast(
+        &self,
+        learner: &dyn Model,
+        example: &Example,
+        named: bool,
+        offered: Option<&[u32]>,
+    ) -> Result<Forecasted, Refusal> {
+        let mut at = self.predictions.take().unwrap_or_else(|| learner.prediction());
+        learner.predict(example.features(), &mut at);
+        let forecast = learner.about().forecast;
+        check_forecast(&at, forecast)?;
+        if named {
+            restrict(&mut at, offered.unwrap_or_default());
+        }
+        let top = if forecast == Forecast::Value { Label(0) } else { at.top() };
+        let mut forecasted = forecasted(forecast, &at, top, &self.encoder);
+        self.predictions.put(at);
+        if named {
+            let mut class = 0u32..;
+            forecasted.p.retain(|_| class.next().is_some_and(|at| is_offered(offered, at)));
+        }
+        Ok(forecasted)
+    }
+
+    /// The distribution of the labels that a learner from rewards plays: those that are `named`, else those
+    /// `offered`.
+    fn distribution(
+        &self,
+        learner: &dyn BanditModel,
+        example: &Example,
+        named: Option<&[(u32, GivenLabel)]>,
+        offered: Option<&[u32]>,
+    ) -> Result<Forecasted, Refusal> {
+        let mut taken = self.decisions.take().unwrap_or_default();
+        if !learner.decide(example.features(), offered, &mut taken) {
+            learner.predict(example.features(), &mut taken);
+            if named.is_some() {
+                restrict_decision(&mut taken, offered.unwrap_or_default());
             }
         }
+        check_scores(&taken)?;
+        self.play.mix_in(&mut taken);
+        let p = |at: u32| taken.distribution[at as usize];
+        let forecasted = if let Some(named) = named {
+            let best = named.iter().find(|(at, _)| *at == taken.greedy);
+            Forecasted {
+                label: best.map_or(Value::Null, |(_, label)| label.json()),
+                p: named.iter().map(|(at, label)| (label.text.clone(), p(*at))).collect(),
+            }
+        } else {
+            let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(offered, *at));
+            Forecasted {
+                label: self.encoder.labels().json(Label(taken.greedy)),
+                p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
+            }
+        };
+        self.decisions.put(taken);
+        Ok(forecasted)
     }
+}
+
+/// Whether a class is among those `offered`.
+fn is_offered(offered: Option<&[u32]>, at: u32) -> bool {
+    offered.is_none_or(|offered| offered.binary_search(&at).is_ok())
 }
 
 #[cfg(test)]
