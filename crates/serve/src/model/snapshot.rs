@@ -231,37 +231,22 @@ impl Engine {
         Caution::all(entry, &given, bandit).iter().map(sentence).collect()
     }
 
-    /// The description of the model.
-    pub(crate) fn about(&self) -> Value {
+    /// The labels on offer; none if they come with every request.
+    fn labels_on_offer(&self) -> Value {
+        if let RowKind::Offers(_) = self.kind {
+            return Value::Null;
+        }
+        let given = (0u32..).zip(self.encoder.labels().given());
+        let is_offered = |at: u32| self.retired.binary_search(&at).is_err();
+        let offered = given.filter(|(at, _)| is_offered(*at));
+        json!(offered.map(|(_, label)| label).collect::<Vec<_>>())
+    }
+
+    /// How good its decisions or forecasts have been.
+    fn scores(&self) -> Value {
         let standing = &self.standing;
-        let problem = self.learner.problem();
         let mean = |sum: f64, count: u64| if count == 0 { Value::Null } else { (sum / count as f64).into() };
-        let mut about = json!({
-            "learner": self.learner.about().name,
-            "feedback": self.spec.feedback,
-            "params": self.learner.values(),
-            "labels": match self.kind {
-                RowKind::Columns => {
-                    let given = (0u32..).zip(self.encoder.labels().given());
-                    let is_offered = |at: u32| self.retired.binary_search(&at).is_err();
-                    let offered = given.filter(|(at, _)| is_offered(*at));
-                    json!(offered.map(|(_, label)| label).collect::<Vec<_>>())
-                }
-                RowKind::Offers(_) => Value::Null,
-            },
-            "retired": self.spec.retired,
-            "columns": self.schema.columns.count(),
-            "room": self.about_room(),
-            "classes": problem.classes,
-            "rounds": self.learner.rounds(),
-            "clipped_rows": self.encoder.scaler().clipped(),
-            "clipped_costs": standing.clipped_costs,
-            "seed": self.seed,
-            "floor": self.play.floor,
-            "version": standing.seq,
-            "service": self.spec.service,
-        });
-        about["scores"] = match self.spec.feedback {
+        match self.spec.feedback {
             Feedback::Full => json!({
                 "all": standing.score.rates(), "last": standing.score.window_rates(),
                 "waiting": self.asked.len(), "expired": standing.expired,
@@ -291,7 +276,30 @@ impl Engine {
                 })),
                 "warning": standing.chance.warning(),
             }),
-        };
+        }
+    }
+
+    /// The description of the model.
+    pub(crate) fn about(&self) -> Value {
+        let standing = &self.standing;
+        let mut about = json!({
+            "learner": self.learner.about().name,
+            "feedback": self.spec.feedback,
+            "params": self.learner.values(),
+            "labels": self.labels_on_offer(),
+            "retired": self.spec.retired,
+            "columns": self.schema.columns.count(),
+            "room": self.about_room(),
+            "classes": self.learner.problem().classes,
+            "rounds": self.learner.rounds(),
+            "clipped_rows": self.encoder.scaler().clipped(),
+            "clipped_costs": standing.clipped_costs,
+            "seed": self.seed,
+            "floor": self.play.floor,
+            "version": standing.seq,
+            "service": self.spec.service,
+            "scores": self.scores(),
+        });
         let cautions = self.cautions();
         if !cautions.is_empty() {
             about["cautions"] = cautions.into();
