@@ -253,6 +253,9 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// What is needed for a number of things, in refusals.
+const WHOLE: &str = "a whole number";
+
 /// Removes the parameter `name` from `params`.
 fn take<T: serde::de::DeserializeOwned>(
     params: &mut Map<String, Value>,
@@ -289,43 +292,23 @@ impl Spec {
     pub(crate) fn make(&self, limits: &Limits) -> Result<Made, Refusal> {
         self.service.check()?;
         let labels = self.names(limits)?;
-        let bandit = self.feedback == Feedback::Bandit;
-        let offers = bandit && labels.is_empty();
-        let entry = self.entry(offers)?;
+        let entry = self.entry()?;
         self.check_retired(&labels, entry)?;
         let mut params = self.params.clone();
-        let whole = "a whole number";
-        let seed: u64 = take(&mut params, "seed", whole)?.unwrap_or(0);
+        let seed: u64 = take(&mut params, "seed", WHOLE)?.unwrap_or(0);
         let floor: f64 = take(&mut params, "floor", "a number")?.unwrap_or(0.0);
-        let costs = costs(&mut params)?;
-        if costs.is_some() && (!bandit || self.service.aggregation == Aggregation::Sum) {
-            let what = if bandit {
-                "costs do not add up as rewards (aggregation sum)"
-            } else {
-                "costs need bandit feedback"
-            };
-            return Err(Refusal::invalid("params.costs", what));
-        }
-        let scale: Option<String> = take(&mut params, "scale", "a text")?;
+        let costs = self.range_of_costs(&mut params)?;
         let radius: Option<f64> = take(&mut params, "radius", "a number")?;
-        let horizon: Option<u64> = take(&mut params, "horizon", whole)?;
-        let classes: Option<usize> = take(&mut params, "classes", whole)?;
-        let features: Option<usize> = take(&mut params, "features", whole)?;
-        let (facts, kind) = if offers {
-            let width: u32 = take(&mut params, "width", whole)?.unwrap_or(WIDTH);
-            (of_blocks(scale.as_deref(), classes, width, limits)?, RowKind::Offers(width))
-        } else {
-            let least = classes.unwrap_or(0).max(labels.len()).max(2);
-            let classes = if entry.about.accepts.classes == Classes::Real { 1 } else { least };
-            let room = if bandit { ROOM } else { FIRST_ROOM };
-            let columns = features.unwrap_or(room.min(limits.columns));
-            (of_columns(scale.as_deref(), classes, columns, &labels, limits)?, RowKind::Columns)
-        };
+        let horizon: Option<u64> = take(&mut params, "horizon", WHOLE)?;
+        let (facts, kind) = self.facts(entry, &labels, &mut params, limits)?;
         let classes = facts.classes;
         let asked = Asked {
             params: values(params)?,
             seed,
-            feedback: Some(if bandit { Kind::Bandit } else { Kind::Full }),
+            feedback: Some(match self.feedback {
+                Feedback::Full => Kind::Full,
+                Feedback::Bandit => Kind::Bandit,
+            }),
             scaling: Some(facts.scaling),
             radius,
             horizon,
@@ -338,16 +321,7 @@ impl Spec {
         if let AnyModel::Bandit(learner) = &saved.learner
             && !learner.takes_rewards()
         {
-            let learns = format!(
-                "{} learns from right and wrong only; such as auto and squarecb learn from rewards",
-                entry.about.name
-            );
-            if costs.is_some() {
-                return Err(Refusal::invalid("params.costs", learns));
-            }
-            if self.service.default_reward.is_some_and(|reward| reward != 0.0 && reward != 1.0) {
-                return Err(Refusal::invalid("service.default_reward", learns));
-            }
+            self.check_right_or_wrong(entry.about.name, costs.is_some())?;
         }
         if !(0.0..=1.0 / classes as f64).contains(&floor) {
             let what = format!("floor is {floor}; from 0 to one over the number of labels was needed");
@@ -357,9 +331,66 @@ impl Spec {
         Ok(Made { saved, play, seed, kind })
     }
 
-    /// The learner, if it learns from the feedback; with `offers`, from labels that come with every request.
-    fn entry(&self, offers: bool) -> Result<&'static Entry, Refusal> {
-        let bandit = self.feedback == Feedback::Bandit;
+    /// Removes the range of costs from `params`, if the model may have one.
+    fn range_of_costs(&self, params: &mut Map<String, Value>) -> Result<Option<Costs>, Refusal> {
+        let found = costs(params)?;
+        let sums = self.service.aggregation == Aggregation::Sum;
+        let what = match self.feedback {
+            Feedback::Full => "costs need bandit feedback",
+            Feedback::Bandit if sums => "costs do not add up as rewards (aggregation sum)",
+            Feedback::Bandit => return Ok(found),
+        };
+        found.map_or(Ok(None), |_| Err(Refusal::invalid("params.costs", what)))
+    }
+
+    /// Whether labels on offer come with every request.
+    fn takes_offers(&self) -> bool {
+        self.feedback == Feedback::Bandit && self.labels.iter().flatten().next().is_none()
+    }
+
+    /// The facts about the rows of a model with these `labels`, with what of `params` is about them, which is
+    /// removed.
+    fn facts(
+        &self,
+        entry: &Entry,
+        labels: &[GivenLabel],
+        params: &mut Map<String, Value>,
+        limits: &Limits,
+    ) -> Result<(Facts, RowKind), Refusal> {
+        let scale: Option<String> = take(params, "scale", "a text")?;
+        let classes: Option<usize> = take(params, "classes", WHOLE)?;
+        let features: Option<usize> = take(params, "features", WHOLE)?;
+        if self.takes_offers() {
+            let width: u32 = take(params, "width", WHOLE)?.unwrap_or(WIDTH);
+            let facts = of_blocks(scale.as_deref(), classes, width, limits)?;
+            return Ok((facts, RowKind::Offers(width)));
+        }
+        let least = classes.unwrap_or(0).max(labels.len()).max(2);
+        let classes = if entry.about.accepts.classes == Classes::Real { 1 } else { least };
+        let room = if self.feedback == Feedback::Bandit { ROOM } else { FIRST_ROOM };
+        let columns = features.unwrap_or(room.min(limits.columns));
+        let facts = of_columns(scale.as_deref(), classes, columns, labels, limits)?;
+        Ok((facts, RowKind::Columns))
+    }
+
+    /// Refuses costs, and a default reward other than 0 and 1, for a `learner` that learns from right and wrong
+    /// only.
+    fn check_right_or_wrong(&self, learner: &str, has_costs: bool) -> Result<(), Refusal> {
+        let learns = format!(
+            "{learner} learns from right and wrong only; such as auto and squarecb learn from rewards"
+        );
+        if has_costs {
+            return Err(Refusal::invalid("params.costs", learns));
+        }
+        if self.service.default_reward.is_some_and(|reward| reward != 0.0 && reward != 1.0) {
+            return Err(Refusal::invalid("service.default_reward", learns));
+        }
+        Ok(())
+    }
+
+    /// The learner, if it learns from the feedback, and from labels that come with every request where they do.
+    fn entry(&self) -> Result<&'static Entry, Refusal> {
+        let (bandit, offers) = (self.feedback == Feedback::Bandit, self.takes_offers());
         let entry = match self.learner.as_deref() {
             None if offers => Ok(registry::of_offers()),
             name => registry::find(name.unwrap_or("auto")),
