@@ -74,63 +74,8 @@ pub(crate) fn order(comparison: &Comparison, by: SortBy) -> Vec<usize> {
 
 /// Prints the table.
 pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result<()> {
-    let repeated = |at: usize| comparison.runs_of(at).count() > 1;
-    let any_repeated = order.iter().any(|at| repeated(*at));
-    let told = |at: usize| if comparison.runs_of(at).any(|run| run.bandit) { "bandit" } else { "full" };
-    let mixed = order.iter().any(|at| told(*at) != told(order[0]));
-    let varied = comparison.candidates.iter().any(|candidate| !candidate.varied.is_empty());
-    let mut columns: Vec<(String, CellAlignment, Vec<String>)> = Vec::new();
-    let mut left = |name: &str, cell: &dyn Fn(usize) -> String| {
-        let cells = order.iter().map(|at| cell(*at)).collect();
-        columns.push((name.to_owned(), CellAlignment::Left, cells));
-    };
-    left("learner", &|at| comparison.candidates[at].entry.about.name.to_owned());
-    if varied {
-        left("settings", &|at| comparison.candidates[at].differs_by());
-    }
-    if mixed {
-        left("feedback", &|at| told(at).to_owned());
-    }
-    let mut first = true;
-    for measure in &MEASURES {
-        let spreads: Vec<Option<Spread>> = order.iter().map(|at| comparison.measured(*at, measure)).collect();
-        if spreads.iter().flatten().next().is_none() {
-            continue;
-        }
-        // The best is marked separately for each kind of feedback.
-        let comparable =
-            |at: usize| spreads.iter().zip(order).filter(move |(_, other)| told(**other) == told(at));
-        let best = |at: usize| {
-            comparable(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
-        };
-        let mark = |at: usize, mean: f64| if mean == best(at) && order.len() > 1 { "*" } else { " " };
-        let cell = |(spread, at): (&Option<Spread>, &usize)| match spread {
-            None => String::new(),
-            Some(Spread { mean, sd, .. }) if repeated(*at) => {
-                format!("{mean:.5}{} ± {sd:.5}", mark(*at, *mean))
-            }
-            // Aligned with means that have a deviation.
-            Some(Spread { mean, .. }) if any_repeated => format!("{mean:.5}{}{:10}", mark(*at, *mean), ""),
-            Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*at, *mean)),
-        };
-        let cells = spreads.iter().zip(order).map(cell).collect();
-        // The header is aligned with the end of the mean.
-        let blank = if any_repeated { 11 } else { 1 };
-        columns.push((format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells));
-        if first && any_repeated {
-            for name in ["min", "max"] {
-                let end = |spread: &Spread| if name == "min" { spread.min } else { spread.max };
-                let cell = |spread: &Option<Spread>| {
-                    spread.as_ref().map_or_else(String::new, |spread| format!("{:.5}", end(spread)))
-                };
-                columns.push((name.to_owned(), CellAlignment::Right, spreads.iter().map(cell).collect()));
-            }
-        }
-        first = false;
-    }
-    let speed = |at: &usize| format!("{:.0}", comparison.rows_per_second(*at));
-    columns.push(("rows/s".to_owned(), CellAlignment::Right, order.iter().map(speed).collect()));
-
+    let listed = Listed::new(comparison, order);
+    let columns = listed.columns();
     let mut table = Table::new();
     table.load_style(NOTHING);
     let cell = |text: &str, alignment| Cell::new(text).set_alignment(alignment);
@@ -143,7 +88,7 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}\n", table.trim_fmt())?;
-    writeln!(out, "{}", legend(comparison, order, mixed, any_repeated).join("; "))?;
+    writeln!(out, "{}", listed.legend().join("; "))?;
     if let Some((majority, uniform)) = comparison.guessing() {
         writeln!(out, "error of guessing: {majority:.5} always the commonest class, {uniform:.5} at random")?;
     }
@@ -154,19 +99,118 @@ pub(crate) fn table(comparison: &Comparison, order: &[usize]) -> std::io::Result
     Ok(())
 }
 
-/// What marks and numbers mean: `mixed` with both kinds of feedback, `repeated` with several seeds.
-fn legend(comparison: &Comparison, order: &[usize], mixed: bool, repeated: bool) -> Vec<String> {
-    let mut legend = Vec::new();
-    if order.len() > 1 {
-        let among = if mixed { ", among those with the same feedback" } else { "" };
-        legend.push(format!("* best of its column{among}"));
+/// A column of the table: its header, its alignment, and a cell for each candidate.
+type Column = (String, CellAlignment, Vec<String>);
+
+/// The candidates that a table lists, in its order.
+struct Listed<'a> {
+    comparison: &'a Comparison,
+    order: &'a [usize],
+    /// Whether one of them has several seeds.
+    repeated: bool,
+    /// Whether there are both kinds of feedback.
+    mixed: bool,
+}
+
+impl<'a> Listed<'a> {
+    fn new(comparison: &'a Comparison, order: &'a [usize]) -> Self {
+        let mut listed = Self { comparison, order, repeated: false, mixed: false };
+        listed.repeated = order.iter().any(|at| listed.is_repeated(*at));
+        listed.mixed = order.iter().any(|at| listed.feedback(*at) != listed.feedback(order[0]));
+        listed
     }
-    if repeated {
-        let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
-        legend.push(format!("mean ± standard deviation over {seeds} seeds"));
+
+    fn is_repeated(&self, at: usize) -> bool {
+        self.comparison.runs_of(at).count() > 1
     }
-    legend.push(counted(comparison.runs[0].score.rounds(), "round"));
-    legend
+
+    fn feedback(&self, at: usize) -> &'static str {
+        if self.comparison.runs_of(at).any(|run| run.bandit) { "bandit" } else { "full" }
+    }
+
+    /// The columns that have something to tell.
+    fn columns(&self) -> Vec<Column> {
+        let Self { comparison, order, .. } = *self;
+        let column = |name: &str, alignment, cell: &dyn Fn(usize) -> String| -> Column {
+            (name.to_owned(), alignment, order.iter().map(|at| cell(*at)).collect())
+        };
+        let left = |name: &str, cell: &dyn Fn(usize) -> String| column(name, CellAlignment::Left, cell);
+        let mut columns = vec![left("learner", &|at| comparison.candidates[at].entry.about.name.to_owned())];
+        if comparison.candidates.iter().any(|candidate| !candidate.varied.is_empty()) {
+            columns.push(left("settings", &|at| comparison.candidates[at].differs_by()));
+        }
+        if self.mixed {
+            columns.push(left("feedback", &|at| self.feedback(at).to_owned()));
+        }
+        // Of the first measure.
+        let mut with_ends = self.repeated;
+        for measure in &MEASURES {
+            let spreads: Vec<Option<Spread>> =
+                order.iter().map(|at| comparison.measured(*at, measure)).collect();
+            if spreads.iter().flatten().next().is_none() {
+                continue;
+            }
+            columns.push(self.means(measure, &spreads));
+            if std::mem::take(&mut with_ends) {
+                columns.extend(ends(&spreads));
+            }
+        }
+        let speed = |at: usize| format!("{:.0}", comparison.rows_per_second(at));
+        columns.push(column("rows/s", CellAlignment::Right, &speed));
+        columns
+    }
+
+    /// The column of a measure, in which the best is marked for each kind of feedback.
+    fn means(&self, measure: &Measure, spreads: &[Option<Spread>]) -> Column {
+        let comparable = |at: usize| {
+            let is_alike = move |other: usize| self.feedback(other) == self.feedback(at);
+            spreads.iter().zip(self.order).filter(move |(_, other)| is_alike(**other))
+        };
+        let best = |at: usize| {
+            comparable(at).filter_map(|(spread, _)| Some(spread.as_ref()?.mean)).fold(f64::INFINITY, f64::min)
+        };
+        let mark = |at: usize, mean: f64| if mean == best(at) && self.order.len() > 1 { "*" } else { " " };
+        let cell = |(spread, at): (&Option<Spread>, &usize)| match spread {
+            None => String::new(),
+            Some(Spread { mean, sd, .. }) if self.is_repeated(*at) => {
+                format!("{mean:.5}{} ± {sd:.5}", mark(*at, *mean))
+            }
+            // Aligned with means that have a deviation.
+            Some(Spread { mean, .. }) if self.repeated => format!("{mean:.5}{}{:10}", mark(*at, *mean), ""),
+            Some(Spread { mean, .. }) => format!("{mean:.5}{}", mark(*at, *mean)),
+        };
+        let cells = spreads.iter().zip(self.order).map(cell).collect();
+        // The header is aligned with the end of the mean.
+        let blank = if self.repeated { 11 } else { 1 };
+        (format!("{}{:blank$}", measure.name, ""), CellAlignment::Right, cells)
+    }
+
+    /// What marks and numbers mean.
+    fn legend(&self) -> Vec<String> {
+        let Self { comparison, order, .. } = *self;
+        let mut legend = Vec::new();
+        if order.len() > 1 {
+            let among = if self.mixed { ", among those with the same feedback" } else { "" };
+            legend.push(format!("* best of its column{among}"));
+        }
+        if self.repeated {
+            let seeds = order.iter().map(|at| comparison.runs_of(*at).count()).max().unwrap_or(1);
+            legend.push(format!("mean ± standard deviation over {seeds} seeds"));
+        }
+        legend.push(counted(comparison.runs[0].score.rounds(), "round"));
+        legend
+    }
+}
+
+/// The columns of the least and the largest values over the seeds.
+fn ends(spreads: &[Option<Spread>]) -> [Column; 2] {
+    let column = |name: &str, end: fn(&Spread) -> f64| -> Column {
+        let cell = |spread: &Option<Spread>| {
+            spread.as_ref().map_or_else(String::new, |spread| format!("{:.5}", end(spread)))
+        };
+        (name.to_owned(), CellAlignment::Right, spreads.iter().map(cell).collect())
+    };
+    [column("min", |spread| spread.min), column("max", |spread| spread.max)]
 }
 
 /// Says what is odd about the rows.
