@@ -228,7 +228,7 @@ pub(crate) struct ReproduceArgs {
     /// Override a size of the figure, as seeds=3 or grid=[0.1,1]; the page lists them
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The data folder sets
+    /// The folder of the data sets, which some figures need, see `noregret data list`
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
     /// The folder of results

@@ -15,7 +15,8 @@ pub(crate) struct RoleArgs {
     /// Columns of free text
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) text: Vec<String>,
-    /// Columns of days or times, in a log of decisions also those that say when each was written
+    /// Columns of days or times; in a log of decisions, times of day are left out unless named here, since
+    /// they say when each decision was written
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) time: Vec<String>,
     /// Columns to ignore
@@ -34,15 +35,16 @@ pub(crate) struct LogColumnArgs {
     /// [default: label]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) decision: Option<String>,
-    /// That of its probability [default: probability]
+    /// The column or key of the probability with which it was played [default: probability]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) probability: Option<String>,
-    /// That of its reward, from 0 to 1 unless --rewards or --costs say otherwise [default: reward]
+    /// The column or key of its reward, from 0 to 1 unless --rewards or --costs say otherwise
+    /// [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
     /// What rewards may be, as in 0..15: the largest becomes the reward 1, the least 0; with 0..15:clip, one
-    /// outside counts as the nearest end. For run, also those of its own logs [default: 0..1; of evaluate: as
-    /// they are]
+    /// outside counts as the nearest end. For run, also in logs that run has written [default: 0..1; of
+    /// evaluate: as they are]
     #[arg(long, value_name = "LEAST..MOST", allow_hyphen_values = true, conflicts_with = "costs")]
     pub(crate) rewards: Option<Costs>,
     /// The column or key of the labels on offer, of a log or of rows with labels: a list, or names separated

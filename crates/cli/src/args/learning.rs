@@ -25,8 +25,8 @@ pub(crate) struct RunArgs {
     /// ends the run earlier), and for a pipe features, and classes if they are known
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What is revealed after a round: the label (full), or only whether the played label was right
-    /// (bandit) [default: by the learner]
+    /// What is revealed after a round: the label (full), or only whether the played label was right, or
+    /// its reward (bandit) [default: by the learner]
     #[arg(long, value_enum)]
     pub(crate) feedback: Option<FeedbackChoice>,
     /// With bandit feedback, write every decision and its feedback to a new log: .ndjson, .gz, .zst
@@ -164,8 +164,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "COST", value_parser = fraction)]
     pub(crate) abstain_cost: Option<f64>,
     /// Print the contribution of each column to the scores: for every row, as NDJSON with the
-    /// label; or with =columns the mean over all rows, as a table instead of labels. Takes a
-    /// prediction for each feature of a row [default: not; rows without a value]
+    /// label; or with =columns their mean magnitude over all rows, as a table instead of labels.
+    /// Needs one more prediction for each feature of a row [default: not; rows without a value]
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "rows")]
     pub(crate) explain: Option<ExplainOf>,
     /// Always predict the label with the best score, also with learners that draw their labels,
