@@ -1,9 +1,9 @@
 """Online multiclass learning with regret guarantees.
 
-`Learner` has full information (it sees the label of every round), `Bandit` only learns whether the label that it played
-was right. `noregret.learners` and `noregret.bandits` have one class for every algorithm, `noregret.sklearn` and
-`noregret.river` classifiers for scikit-learn and River, `noregret.coba` learners for coba. `evaluate` estimates the
-rewards of other policies from logged decisions.
+`Learner` sees the label of every round, `Bandit` only what the label that it played has earned. `noregret.learners` and
+`noregret.bandits` have one class for every algorithm, `noregret.sklearn` and `noregret.river` classifiers for scikit-learn and
+River, `noregret.coba` learners for coba, `noregret.cluster` learners on several processes or machines. `evaluate` estimates
+the rewards of other policies from logged decisions.
 """
 
 from typing import TYPE_CHECKING, Any

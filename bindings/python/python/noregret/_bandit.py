@@ -22,24 +22,23 @@ _B = TypeVar("_B", bound="Bandit")
 
 
 class Bandit(Rounds):
-    """A learner with bandit feedback, by its name in the registry: it plays a label and learns from the feedback for
-    it.
+    """A learner with bandit feedback, by its name (see `noregret.catalogue`): it plays a label and learns from the feedback
+    for it.
 
-    Without `features` it is made by the first rows, with the scaling and the intercept of the command line. Rows that
-    are learnt at once (`run`, `learn`) determine columns, labels and the largest norm as in
-    `noregret run --feedback bandit`. A first `decide` knows one row only: a list of numbers determines the number of
-    columns, and features by name get columns as they come, up to 64, as in the service; the labels must be given then.
-    A missing number (None, NaN) is 0, or, where columns are standardised, as those of at most 1,024 columns are, and the
-    numbers of its column so far are far from 0, their mean. A feature that says where it is missing begins without `features`
-    alone; with them, a column of your own that is 1 there says it.
+    Without `features` it is made by the first rows, with the scaling and the intercept of the command line. If the first call is
+    `run` or `learn`, its rows determine columns, labels and the largest norm as in `noregret run --feedback bandit`. If it is
+    `decide`, the labels must be given: a list of numbers determines the number of columns, and features by name get
+    columns as they come, up to 64, as in the service. A missing number (None, NaN) is the mean of its column so far, if
+    columns are standardised (the default for at most 1,024 columns) and their numbers are far from 0, and else 0. Without
+    `features`, a feature that says where the number is missing is added; with `features`, give a column that is 1 there.
 
     Parameters
     ----------
     most_waiting
         Largest number of decisions without feedback; beyond it the oldest is discarded.
     exploration_floor
-        Least probability of every label, from 0 to 1 / classes, by additional uniform draws. From a log with a floor >
-        0 any policy can be evaluated.
+        Least probability of every label, from 0 to 1 / classes, by additional uniform draws. With one above 0, any policy can
+        be evaluated from the log.
     costs
         What labels may cost: a pair `(least, most)`, or a text such as `"0..10"`, as of `noregret run --costs`. The
         least cost is the reward 1, the largest is 0. With `"0..10:clip"` a cost outside counts as the nearest end.
@@ -48,7 +47,8 @@ class Bandit(Rounds):
     features
         Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
         None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, which are
-        hashed into `width` columns (4096) each, numbers scaled unless `scale` is none; `classes` (50) is then the largest number of labels on offer.
+        hashed into `width` columns (4096) for each label, numbers scaled unless `scale` is `none`; `classes` (50) is then the
+        largest number of labels on offer.
     name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
     text, categorical, numeric, time, drop, missing, not_missing
@@ -564,7 +564,7 @@ class Bandit(Rounds):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a model file, with the pending decisions. `noregret predict` reads it, and `noregret run --load`
-        continues it.
+        goes on with it.
 
         Raises OSError if it cannot be written, ValueError if the state holds numbers that are not finite.
         """

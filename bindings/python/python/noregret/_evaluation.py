@@ -241,10 +241,10 @@ def evaluate(
         The least and the largest cost, if the column of the reward in such a log has costs: they become rewards from 1,
         for the least, to 0; or a text, as of `rewards`. None: rewards from 0 to 1.
     rewards
-        The least and the largest reward that may come in such a log, such as `(0, 15)`: these become 0 and 1, in which estimates are then,
-        and confidence sequences hold whatever comes. With the text `"0..15:clip"` a reward outside counts as the nearest end: estimates
-        are then those of rewards so clipped, and a warning says how many were. None: rewards as they are, and if some are beyond 0 to 1, a warning says which range
-        was seen.
+        The least and the largest reward that may come in such a log, such as `(0, 15)`: these become 0 and 1, estimates are shares
+        of this range, and confidence sequences hold whatever comes. With the text `"0..15:clip"` a reward outside counts as the
+        nearest end: estimates are then those of the clipped rewards, and a warning says how many were clipped. None: rewards as
+        they are, and if some are beyond 0 to 1, a warning says which range was seen.
     text, categorical, numeric, time, drop
         The columns of such a log that are read so, or left out, as in `Bandit`. A time of day, which says when a decision was
         written, is left out unless `time` names it.

@@ -22,11 +22,11 @@ _MANY = 0.1
 
 
 class Learner(Described):
-    """A learner with full information, by its name in the registry: it learns from the label of every row.
+    """A learner that sees the label of every row, by its name (see `noregret.catalogue`).
 
-    Without `features` it is made by the first rows that it learns, as in `noregret run`: they determine columns,
-    classes, the largest norm and the number of rows, and forecasts are bit-equal to those of the command line. Later
-    new labels are added, if the learner can grow. With `features` (and `classes` or `labels`) it is made at once.
+    Without `features` it is made by the rows of the first call that learns, as in `noregret run`: they determine columns,
+    classes, the largest norm and the number of rows, and forecasts are bit-equal to those of the command line. Labels
+    that are new later are added, if the learner can grow. With `features` (and `classes` or `labels`) it is made at once.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Learner(Described):
     intercept
         Whether a feature that is always 1 is added. None: yes; with `features`, no.
     sparse
-        Whether rows are mostly zeros: affects the storage of first-order learners, not results; `auto` has other members for sparse
-        rows, and other results. Without `features`, determined from the first rows.
+        Whether rows are mostly zeros: first-order learners then store their weights otherwise, with the same results, and
+        `auto` has other members. Without `features`, determined from the first rows.
     labels
         The labels in order, as returned by `predict` and used in targets.
     class_weight
@@ -61,7 +61,7 @@ class Learner(Described):
         Columns of tables to read as free text, categories, numbers or times, or to ignore.
     missing, not_missing
         Words (or numbers, such as -999) that count as missing in columns and labels, besides NA, NaN, NULL, None, ? and the
-        like; and words that are values and classes like all others. Not with `features`.
+        like; and words that do not. Not with `features`.
     memory
         Largest size of the learner's state, in MiB.
     **params
