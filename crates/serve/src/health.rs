@@ -40,15 +40,15 @@ pub(crate) fn resting(models: &[(String, Place)]) -> usize {
     models.iter().filter(|(_, place)| matches!(place, Place::Running(handle) if handle.rests())).count()
 }
 
-/// GET /livez: the process answers.
+/// Whether the process answers.
 #[utoipa::path(get, path = "/livez", tag = "service", operation_id = "live",
     responses((status = 200, description = "The process answers")))]
 pub(crate) async fn live() -> Response {
     answered(StatusCode::OK, &json!({"status": "ok"}))
 }
 
-/// GET /readyz: 503 with `Retry-After` until the recovery of every model has ended. A model that could not be
-/// recovered does not keep requests from the others; see /healthz.
+/// 503 with `Retry-After` until the recovery of every model has ended. A model that could not be recovered does
+/// not keep requests from the others; see /healthz.
 #[utoipa::path(get, path = "/readyz", tag = "service", operation_id = "ready",
     responses((status = 200, description = "All models are served, or have failed"),
         (status = 503, description = "Some are being recovered")))]
@@ -61,8 +61,8 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refus
     }
 }
 
-/// GET /leadz: whether this node changes models, for balancers that send what changes models to one of
-/// several nodes. A service alone always does.
+/// Whether this node changes models, for balancers that send what changes models to one of several nodes. A
+/// service alone always does.
 #[utoipa::path(get, path = "/leadz", tag = "service", operation_id = "leads",
     responses((status = 200, description = "This node changes models"),
         (status = 503, description = "It follows another one, which is named")))]
@@ -71,7 +71,7 @@ pub(crate) async fn leads(State(app): State<Arc<App>>) -> Result<Response, Refus
     Ok(answered(StatusCode::OK, &json!({"status": "ok"})))
 }
 
-/// GET /healthz: 200 if every model accepts events, 503 if one does not.
+/// 200 if every model accepts events, 503 if one does not.
 ///
 /// `states` counts the models in each state: `ready`; `recovering`, after a start; `busy`, being made or
 /// deleted; `refusing writes`, for example because the disk is full, while forecasts go on; `suspended`;

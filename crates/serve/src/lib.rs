@@ -352,7 +352,7 @@ fn of_running(models: &[(String, Place)], about: &[Arc<Value>]) -> String {
     text
 }
 
-/// GET /metrics: numbers for Prometheus.
+/// Numbers for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service", operation_id = "metrics",
     responses((status = 200, description = "Prometheus's text format", content_type = "text/plain"),
         Refused))]

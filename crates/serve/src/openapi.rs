@@ -74,7 +74,7 @@ impl Modify for Keys {
     }
 }
 
-/// GET /openapi.json.
+/// This description of all routes.
 #[utoipa::path(get, path = "/openapi.json", tag = "service", operation_id = "openapi",
     responses((status = 200, description = "This document")))]
 pub(crate) async fn document(State(_): State<Arc<App>>) -> Response {

@@ -24,7 +24,7 @@ use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::turns;
 
-/// What there is.
+/// The program, its version, and where its models and this description are.
 #[utoipa::path(get, path = "/v1", tag = "service", operation_id = "root",
     responses((status = 200, description = "The program's version, and where its description and its models are")))]
 pub(crate) async fn root() -> Answered {
