@@ -240,7 +240,6 @@ fn of_file(
     schema: Schema,
     label: &LabelWords,
 ) -> Result<(Facts, String), Failure> {
-    let settings = &wanted[0].settings;
     if survey.rows == 0 {
         return Err(Failure::data(format!("{}: has no rows that can be read", plan.source.data)));
     }
@@ -267,7 +266,16 @@ fn of_file(
         return Err(Failure::data(format!("{}: {none}{place}", plan.source.data)));
     }
     checks::check(plan, wanted, survey, label)?;
-    let columns = survey.columns;
+    note_hardly_classes(plan, survey, label);
+    let classes = classes_of(plan, &wanted[0], survey, label)?;
+    let description = in_words(survey, wanted[0].entry.about.accepts.classes, classes, &schema);
+    let rows = plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows));
+    let facts = Facts::of_survey(survey, classes, schema);
+    Ok((Facts { intercept: plan.intercept, rows: Some(rows), ..facts }, description))
+}
+
+/// Says it if most rows have a label of their own.
+fn note_hardly_classes(plan: &StreamPlan, survey: &Survey, label: &LabelWords) {
     let different = survey.labels.len() as u64;
     if 2 * different > survey.labelled && different >= 20 {
         let numbers = survey.labels.iter().all(|label| label.parse::<f64>().is_ok());
@@ -277,28 +285,38 @@ fn of_file(
             plan.source.data, label.what, survey.labelled, label.way_out
         ));
     }
-    let takes = wanted[0].entry.about.accepts.classes;
-    let classes = match takes {
-        Classes::Real => 1,
-        Classes::Two | Classes::Any => {
-            let found = survey.labels.len();
-            let classes = settings.classes.map_or(found, |classes| classes as usize);
-            if classes < found {
-                return Err(Failure::data(format!(
-                    "{}: has {found} classes; at most classes = {classes} were declared",
-                    plan.source.data
-                )));
-            }
-            if classes < 2 {
-                let only = survey.labels.iter().next().unwrap_or_default();
-                return Err(Failure::data(format!(
-                    "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K){}",
-                    plan.source.data, label.way_out
-                )));
-            }
-            classes
-        }
-    };
+}
+
+/// The number of classes, declared or of the labels that were found; 1 for a real-valued target.
+fn classes_of(
+    plan: &StreamPlan,
+    wanted: &Wanted,
+    survey: &Survey,
+    label: &LabelWords,
+) -> Result<usize, Failure> {
+    if wanted.entry.about.accepts.classes == Classes::Real {
+        return Ok(1);
+    }
+    let found = survey.labels.len();
+    let classes = wanted.settings.classes.map_or(found, |classes| classes as usize);
+    if classes < found {
+        return Err(Failure::data(format!(
+            "{}: has {found} classes; at most classes = {classes} were declared",
+            plan.source.data
+        )));
+    }
+    if classes < 2 {
+        let only = survey.labels.iter().next().unwrap_or_default();
+        return Err(Failure::data(format!(
+            "{}: every label is {only:?}; at least 2 classes were needed (or --set classes=K){}",
+            plan.source.data, label.way_out
+        )));
+    }
+    Ok(classes)
+}
+
+/// What was found, in words; `takes` are the labels that the learners take.
+fn in_words(survey: &Survey, takes: Classes, classes: usize, schema: &Schema) -> String {
     let mut description = counted(survey.rows, "row");
     if survey.labelled < survey.rows {
         description += &format!(", {} labelled", survey.labelled);
@@ -310,13 +328,10 @@ fn of_file(
     }
     let features = match schema.block() {
         Some(width) => format!("{width} columns for each label on offer"),
-        None => counted(columns as u64, "feature"),
+        None => counted(survey.columns as u64, "feature"),
     };
-    description +=
-        &format!(", {features}, {:.1} non-zero a row", survey.non_zeros as f64 / survey.rows as f64);
-    let rows = plan.limit.map_or(survey.rows, |limit| limit.min(survey.rows));
-    let facts = Facts::of_survey(survey, classes, schema);
-    Ok((Facts { intercept: plan.intercept, rows: Some(rows), ..facts }, description))
+    let non_zeros = survey.non_zeros as f64 / survey.rows as f64;
+    description + &format!(", {features}, {non_zeros:.1} non-zero a row")
 }
 
 /// Refuses parameters that cannot be right, before a long first pass; dimensions are not known yet.
