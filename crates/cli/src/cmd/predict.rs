@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use noregret::algorithm::Forecast;
-use noregret::example::Features;
+use noregret::example::{Features, Label};
 use noregret::prediction::{Decision, Prediction};
 use noregret::rng::{Rng, Uniforms as _};
 use noregret_stream::encode::examples::{ReadExamples, Step};
@@ -83,7 +83,7 @@ fn finish(
     mut out: Output,
 ) -> Result<(), Failure> {
     let failure = |error: std::io::Error| not_written(plan, error);
-    let Lines { rows, score, forecast, abstention, answered, explainer, averaged, empty, .. } = lines;
+    let Lines { rows, score, answers, answered, explainer, averaged, empty, .. } = lines;
     if rows == 0 {
         let none = || format!("{name}: has no rows to predict");
         let why = examples.first_bad_row().map_or_else(none, str::to_owned);
@@ -91,7 +91,7 @@ fn finish(
         return Err(Failure::data(why));
     }
     if let Some(mut explainer) = explainer.filter(|_| averaged) {
-        let value = forecast == Forecast::Value;
+        let value = answers.forecast == Forecast::Value;
         for line in explained(&explainer.take(), value, plan.json, examples.encoder.labels()) {
             writeln!(out, "{line}").map_err(failure)?;
         }
@@ -113,7 +113,7 @@ fn finish(
         )));
     }
     note_rows(examples, if strange { empty } else { 0 });
-    note_results(rows, abstention.map(|_| answered), &score);
+    note_results(rows, answers.abstention.map(|_| answered), &score);
     Ok(())
 }
 
@@ -222,18 +222,57 @@ impl Waiting {
     }
 }
 
+/// Makes answers of forecasts.
+struct Answers {
+    forecast: Forecast,
+    greedy: bool,
+    rng: Rng,
+    abstention: Option<Abstention>,
+}
+
+impl Answers {
+    /// The label for a forecast among the labels `offered`, and whether it is given.
+    fn of(&mut self, prediction: &Prediction, offered: &[u32]) -> (Label, bool) {
+        let label = match self.greedy {
+            true => best_of(prediction, offered),
+            false => play(self.forecast, prediction, &mut self.rng),
+        };
+        let given = match self.abstention.as_ref().map_or(1.0, |rule| rule.answers(prediction)) {
+            p if p > 0.0 && p < 1.0 && !self.greedy => self.rng.uniform() < p,
+            p => p >= 0.5,
+        };
+        (label, given)
+    }
+}
+
+/// Adds to `explainer` what columns contribute to the forecast of an example, of which `round` has the features
+/// of labels on offer; `room` is for further forecasts.
+fn explain(
+    explainer: &mut Explainer,
+    predictor: &Forecaster,
+    example: &Example,
+    round: Option<&DescribedRound>,
+    room: &mut (Prediction, Decision),
+) {
+    let (at, rest) = room;
+    let predict = |x: Features<'_>, out: &mut Prediction| {
+        predictor.predict_among(x, example.offered(), out, rest);
+    };
+    match round {
+        Some(round) => explainer.add_round(round, example, at, predict),
+        None => explainer.add(example, at, predict),
+    }
+}
+
 /// Pending predictions, in the order of the rows.
 struct Lines<'a> {
     predictor: &'a Forecaster,
     columns: Columns,
-    forecast: Forecast,
-    greedy: bool,
-    rng: Rng,
+    answers: Answers,
     score: Score,
     /// Number of rows predicted, and of those that have no feature of the model.
     rows: u64,
     empty: u64,
-    abstention: Option<Abstention>,
     /// Number of rows with a predicted label.
     answered: u64,
     explainer: Option<Explainer>,
@@ -255,16 +294,14 @@ impl<'a> Lines<'a> {
         explainer: Option<Explainer>,
     ) -> Result<Self, Failure> {
         let forecast = predictor.about().forecast;
+        let abstention = plan.abstain_cost.map(|cost| abstention(predictor, cost)).transpose()?;
         Ok(Self {
             predictor,
             columns: plan.columns,
-            forecast,
-            greedy: plan.greedy,
-            rng: Rng::new(plan.seed, 1),
+            answers: Answers { forecast, greedy: plan.greedy, rng: Rng::new(plan.seed, 1), abstention },
             score: Score::new(forecast, 1),
             rows: 0,
             empty: 0,
-            abstention: plan.abstain_cost.map(|cost| abstention(predictor, cost)).transpose()?,
             answered: 0,
             explainer,
             averaged: plan.explain == Some(ExplainOf::Columns),
@@ -324,71 +361,52 @@ impl<'a> Lines<'a> {
     /// Predicts the pending examples and writes all lines. If a prediction is not finite, the inner
     /// error is its index among the examples.
     fn write(&mut self, out: &mut impl Write, labels: &Labels) -> std::io::Result<Result<(), u64>> {
-        let Self { columns, forecast, greedy, rng, score, rows, examples, waiting, .. } = self;
-        let Self { abstention, answered, explainer, averaged, rounds, .. } = self;
-        let (columns, forecast, greedy, averaged) = (*columns, *forecast, *greedy, *averaged);
-        let (mut other, mut rest) = (self.predictor.prediction(), Decision::default());
+        let Self { answers, score, rows, examples, waiting, .. } = self;
+        let Self { answered, explainer, rounds, .. } = self;
+        let (predictor, columns, averaged) = (self.predictor, self.columns, self.averaged);
+        let mut room = (predictor.prediction(), Decision::default());
         let mut waiting = waiting.drain(..);
         let mut written = Ok(Ok(()));
-        self.predictor.predict_batch(
-            examples,
-            &mut self.prediction,
-            &mut self.room,
-            &mut |at, prediction| {
-                if !matches!(written, Ok(Ok(()))) {
-                    return;
-                }
-                if !prediction.is_finite() {
-                    written = Ok(Err(at as u64));
-                    return;
-                }
-                let offered = examples[at].offered();
-                let label = match greedy {
-                    true => best_of(prediction, offered),
-                    false => play(forecast, prediction, rng),
+        predictor.predict_batch(examples, &mut self.prediction, &mut self.room, &mut |at, prediction| {
+            if !matches!(written, Ok(Ok(()))) {
+                return;
+            }
+            if !prediction.is_finite() {
+                written = Ok(Err(at as u64));
+                return;
+            }
+            let (example, round) = (&examples[at], rounds[at].as_ref());
+            let (offered, target) = (example.offered(), example.target());
+            let (label, given) = answers.of(prediction, offered);
+            if let Some(target) = target.filter(|_| given) {
+                score.add(RoundScore::new(answers.forecast, prediction, label, target));
+            }
+            *rows += 1;
+            *answered += u64::from(given);
+            let explanation = explainer.as_mut().and_then(|explainer| {
+                explain(explainer, predictor, example, round, &mut room);
+                (!averaged).then(|| explainer.take())
+            });
+            let explanation = explanation.as_ref();
+            let on_offer = round.and_then(DescribedRound::labels);
+            let names = on_offer.as_ref().unwrap_or(labels);
+            for line in waiting.by_ref() {
+                let (line, done) = match line {
+                    Waiting::Row(id) => {
+                        let answered = given;
+                        let row = Row { id: &id, label, prediction, offered, target, answered, explanation };
+                        (columns.line(answers.forecast, &row, names, names), true)
+                    }
+                    Waiting::Failed(line) => (line, false),
                 };
-                let given = match abstention.as_ref().map_or(1.0, |rule| rule.answers(prediction)) {
-                    p if p > 0.0 && p < 1.0 && !greedy => rng.uniform() < p,
-                    p => p >= 0.5,
-                };
-                let target = examples[at].target();
-                if let Some(target) = target.filter(|_| given) {
-                    score.add(RoundScore::new(forecast, prediction, label, target));
+                if !averaged {
+                    written = writeln!(out, "{line}").map(Ok);
                 }
-                *rows += 1;
-                *answered += u64::from(given);
-                let explanation = explainer.as_mut().and_then(|explainer| {
-                    let predict = |x: Features<'_>, out: &mut Prediction| {
-                        self.predictor.predict_among(x, offered, out, &mut rest);
-                    };
-                    match &rounds[at] {
-                        Some(round) => explainer.add_round(round, &examples[at], &mut other, predict),
-                        None => explainer.add(&examples[at], &mut other, predict),
-                    }
-                    (!averaged).then(|| explainer.take())
-                });
-                let explanation = explanation.as_ref();
-                let on_offer = rounds[at].as_ref().and_then(DescribedRound::labels);
-                let names = on_offer.as_ref().unwrap_or(labels);
-                for line in waiting.by_ref() {
-                    let (line, done) = match line {
-                        Waiting::Row(id) => {
-                            let answered = given;
-                            let row =
-                                Row { id: &id, label, prediction, offered, target, answered, explanation };
-                            (columns.line(forecast, &row, names, names), true)
-                        }
-                        Waiting::Failed(line) => (line, false),
-                    };
-                    if !averaged {
-                        written = writeln!(out, "{line}").map(Ok);
-                    }
-                    if done || written.is_err() {
-                        break;
-                    }
+                if done || written.is_err() {
+                    break;
                 }
-            },
-        );
+            }
+        });
         if !matches!(written, Ok(Ok(()))) {
             return written;
         }
