@@ -130,8 +130,8 @@ pub(crate) fn run_all(
     measures: &[Measure],
 ) -> Result<Comparison, Failure> {
     let PassPlan { stream: plan, repeats, threads } = pass_plan;
-    let draws = |candidate: &Candidate| draws(plan.delay, plan.exploration_floor, candidate);
-    let seeds = |candidate: &Candidate| if draws(candidate) { *repeats } else { 1 };
+    let is_random = |candidate: &Candidate| draws(plan.delay, plan.exploration_floor, candidate);
+    let seeds = |candidate: &Candidate| if is_random(candidate) { *repeats } else { 1 };
     let count = candidates.iter().fold(0, |count: u64, one| count.saturating_add(seeds(one)));
     if count > MOST_RUNS {
         return Err(Failure::usage(format!(
@@ -157,29 +157,14 @@ pub(crate) fn run_all(
     if plan.mode == Mode::Table {
         announce(&stream, &encoders[0], &entrants, &wanted, threads);
     }
-    let mut progress = PassProgress::new(plan.mode, stream.rows());
-    let clock = progress.clock();
+    let progress = PassProgress::new(plan.mode, stream.rows());
     let mut feed = Feed::new(stream.reader, encoders, &plan.source.data, plan.source.on_bad_row, plan.limit);
     feed.stop_by(plan.stop());
-    let options = PassOptions { threads, clock: &clock };
-    let finished = pass(&mut feed, entrants, &options, &mut |rows| progress.read(rows));
-    let seconds = progress.finish();
-    let finished = finished.map_err(|error| match error {
-        PassError::Read(error) => Failure::reading(error),
-        error @ PassError::Threads(..) => Failure::data(error),
-    })?;
-    let why = |candidate: &Candidate, seed: u64, error: RunError| {
-        let seed = match *repeats > 1 && draws(candidate) {
-            true => format!("seed {seed}: "),
-            false => String::new(),
-        };
-        match Failure::running(plan.source.name(), error) {
-            Failure::Data(what) => Failure::Data(format!("{seed}{what}")),
-            failure => failure,
-        }
-    };
+    let (ended, seconds) = run_entrants(&mut feed, entrants, threads, progress)?;
+    let why =
+        |candidate: &Candidate, seed: u64, error: RunError| failure_of_run(pass_plan, candidate, seed, error);
     let known = left_out.len();
-    let (candidates, runs) = complete(finished, places, candidates, &mut left_out, why);
+    let (candidates, runs) = complete(ended, places, candidates, &mut left_out, why);
     if count > 1 {
         for one in &left_out[known..] {
             note(format_args!("noregret: {one}"));
@@ -189,6 +174,46 @@ pub(crate) fn run_all(
         let first = left_out.swap_remove(0);
         return Err(Failure::data(format!("{}: {}", first.candidate.label(), first.why)));
     }
+    check_rows(plan, &feed, &runs)?;
+    Ok(Comparison { candidates, left_out, runs, feed, threads, seconds })
+}
+
+/// What a run has come to.
+type Ended = Result<Finished<Vec<Curve>>, RunError>;
+
+/// Runs all entrants over the rows; returns what they have come to, and the seconds that all took.
+fn run_entrants(
+    feed: &mut Feed,
+    entrants: Vec<Entrant<Vec<Curve>>>,
+    threads: usize,
+    mut progress: PassProgress,
+) -> Result<(Vec<Ended>, f64), Failure> {
+    let clock = progress.clock();
+    let options = PassOptions { threads, clock: &clock };
+    let ended = pass(feed, entrants, &options, &mut |rows| progress.read(rows));
+    let seconds = progress.finish();
+    match ended {
+        Ok(ended) => Ok((ended, seconds)),
+        Err(PassError::Read(error)) => Err(Failure::reading(error)),
+        Err(error @ PassError::Threads(..)) => Err(Failure::data(error)),
+    }
+}
+
+/// The failure of a run, which names the seed if the candidate has several.
+fn failure_of_run(plan: &PassPlan, candidate: &Candidate, seed: u64, error: RunError) -> Failure {
+    let PassPlan { stream, repeats, .. } = plan;
+    let seed = match *repeats > 1 && draws(stream.delay, stream.exploration_floor, candidate) {
+        true => format!("seed {seed}: "),
+        false => String::new(),
+    };
+    match Failure::running(stream.source.name(), error) {
+        Failure::Data(what) => Failure::Data(format!("{seed}{what}")),
+        failure => failure,
+    }
+}
+
+/// Says what is odd about the rows; fails if nothing was learnt from them.
+fn check_rows(plan: &StreamPlan, feed: &Feed, runs: &[Run]) -> Result<(), Failure> {
     if let Some(worst) = feed.encodings.iter().max_by_key(|encoding| encoding.bad_rows) {
         note_bad_rows(worst.bad_rows, worst.first_bad_row.as_deref());
     }
@@ -199,7 +224,7 @@ pub(crate) fn run_all(
         interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
         return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
     }
-    Ok(Comparison { candidates, left_out, runs, feed, threads, seconds })
+    Ok(())
 }
 
 /// The runs of a pass before its first row.
@@ -272,15 +297,15 @@ fn check_need_of_floor(
 /// The candidates that have finished, with their runs: a candidate is there with all of its seeds, or not at
 /// all. The others are added to `left_out`, with the reason that `why` gives for their first failure.
 fn complete(
-    finished: Vec<Result<Finished<Vec<Curve>>, RunError>>,
+    ended: Vec<Ended>,
     places: Vec<Place>,
     candidates: Vec<Candidate>,
     left_out: &mut Vec<LeftOut>,
     why: impl Fn(&Candidate, u64, RunError) -> Failure,
 ) -> (Vec<Candidate>, Vec<Run>) {
     let (mut runs, mut failed) = (Vec::new(), BTreeMap::new());
-    for (finished, place) in finished.into_iter().zip(places) {
-        match finished {
+    for (ended, place) in ended.into_iter().zip(places) {
+        match ended {
             Ok(finished) => runs.push(Run::of(finished, place)),
             Err(error) => drop(failed.entry(place.candidate).or_insert((place.seed, error))),
         }
