@@ -20,73 +20,64 @@ struct Config {
     rounds: u64,
 }
 
+/// The curvatures: as the learner's parameter has them, and as lines are called.
+const CURVATURES: [(&str, &str); 2] = [("paper", "printed"), ("safe", "corrected")];
+
+/// The regret of a run, and its bound.
+struct Ran {
+    rounds: u64,
+    regret: f64,
+    bound: f64,
+}
+
+impl Ran {
+    /// FOLKLORE with this curvature, against comparators of this norm.
+    fn of(norm: f64, curvature: &str, examples: &[Example]) -> Result<Self, ExperimentError> {
+        let rounds = examples.len() as u64;
+        let source = Source::List { classes: 2, radius: 1.0, examples };
+        let contender = Contender::new("folklore", &[("norm", norm)]).with("curvature", curvature);
+        let held = hold(&contender, &source, &[])?.expect("folklore has a theorem");
+        let regret = held.certified.regret.expect("its comparator is a linear predictor");
+        let bound = held.certified.bound.unwrap_or_else(|| {
+            folklore_paper(&Setting { classes: 2, features: 1, radius: 1.0, norm, rounds: rounds as f64 })
+        });
+        Ok(Self { rounds, regret, bound })
+    }
+
+    fn excess(&self) -> f64 {
+        self.regret - self.bound
+    }
+}
+
+/// The stream of so many rounds, of which the first have the rarer class.
+fn stream(rounds: u64, share: f64) -> Vec<Example> {
+    let first = (share * rounds as f64).round() as u64;
+    (0..rounds).map(|round| Example::dense(&[1.0], Some((usize::from(round < first)).into()))).collect()
+}
+
 pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
     let config: Config = context.config()?;
     let mut points = Table::new(&["norm", "rounds", "curvature", "regret", "bound"]);
     let (mut claims, mut charts) = (Vec::new(), Vec::new());
-    for (norm, share) in &config.streams {
-        let mut lines = [
-            ("printed: regret", vec![]),
-            ("printed: bound", vec![]),
-            ("corrected: regret", vec![]),
-            ("corrected: bound", vec![]),
-        ];
+    for &(norm, share) in &config.streams {
+        let mut runs = [Vec::new(), Vec::new()];
         // The stream depends on its length, so that every length is a run of its own.
-        let lengths: Vec<u64> =
-            log_spaced(config.rounds, 6).into_iter().filter(|rounds| *rounds >= 20).collect();
-        // The length at which the regret exceeds its bound most.
-        let (mut printed, mut corrected) = ((0, f64::NEG_INFINITY, 0.0), f64::NEG_INFINITY);
-        for rounds in lengths {
-            let first = (share * rounds as f64).round() as u64;
-            let examples: Vec<Example> = (0..rounds)
-                .map(|round| Example::dense(&[1.0], Some((usize::from(round < first)).into())))
-                .collect();
-            let source = Source::List { classes: 2, radius: 1.0, examples: &examples };
-            for (at, curvature) in ["paper", "safe"].into_iter().enumerate() {
-                let contender = Contender::new("folklore", &[("norm", *norm)]).with("curvature", curvature);
-                let held = hold(&contender, &source, &[])?.expect("folklore has a theorem");
-                let regret = held.certified.regret.expect("its comparator is a linear predictor");
-                let bound = held.certified.bound.unwrap_or_else(|| {
-                    let setting =
-                        Setting { classes: 2, features: 1, radius: 1.0, norm: *norm, rounds: rounds as f64 };
-                    folklore_paper(&setting)
-                });
-                lines[2 * at].1.push((rounds as f64, regret));
-                lines[2 * at + 1].1.push((rounds as f64, bound));
+        for rounds in log_spaced(config.rounds, 6).into_iter().filter(|rounds| *rounds >= 20) {
+            let examples = stream(rounds, share);
+            for ((curvature, _), runs) in CURVATURES.into_iter().zip(&mut runs) {
+                let ran = Ran::of(norm, curvature, &examples)?;
                 points.push(vec![
                     norm.to_string(),
                     rounds.to_string(),
                     curvature.to_owned(),
-                    regret.to_string(),
-                    bound.to_string(),
+                    ran.regret.to_string(),
+                    ran.bound.to_string(),
                 ]);
-                if curvature == "safe" {
-                    corrected = corrected.max(regret - bound);
-                } else if regret - bound > printed.1 - printed.2 {
-                    printed = (rounds, regret, bound);
-                }
+                runs.push(ran);
             }
         }
-        let (rounds, regret, bound) = printed;
-        claims.push(Claim::holds(
-            format!("B = {norm}: the printed curvature breaks the printed bound at some length"),
-            format!("after {rounds} rounds, regret {} against a bound of {}", number(regret), number(bound)),
-            regret > bound,
-        ));
-        claims.push(Claim::at_most(
-            format!("B = {norm}: the corrected curvature keeps its bound at every length (regret - bound)"),
-            corrected,
-            0.0,
-        ));
-        charts.push(Chart {
-            title: format!("B = {norm}, {} % of one class, then the other", 100.0 * share),
-            x_label: "rounds T".to_owned(),
-            y_label: "regret (nats)".to_owned(),
-            x_scale: Scale::Log,
-            y_scale: Scale::SymLog,
-            lines: lines.into_iter().map(|(name, points)| line(name, points)).collect(),
-            ..Chart::default()
-        });
+        claims.extend(claims_of(norm, &runs));
+        charts.push(chart(norm, share, &runs));
     }
     let figure = Figure {
         title: "FOLKLORE with the printed curvature, and with the corrected one".to_owned(),
@@ -99,4 +90,44 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             .to_owned(),
     ];
     Ok(Outcome { claims, figure, points, notes, ..Outcome::default() })
+}
+
+/// What the runs of a stream should show, which come in the order of the curvatures.
+fn claims_of(norm: f64, [printed, corrected]: &[Vec<Ran>; 2]) -> [Claim; 2] {
+    // The length at which the regret exceeds its bound most.
+    let worst = printed.iter().reduce(|worst, one| if one.excess() > worst.excess() { one } else { worst });
+    let Ran { rounds, regret, bound } = worst.expect("there is a length");
+    let breaks = Claim::holds(
+        format!("B = {norm}: the printed curvature breaks the printed bound at some length"),
+        format!("after {rounds} rounds, regret {} against a bound of {}", number(*regret), number(*bound)),
+        regret > bound,
+    );
+    let keeps = Claim::at_most(
+        format!("B = {norm}: the corrected curvature keeps its bound at every length (regret - bound)"),
+        corrected.iter().map(Ran::excess).fold(f64::NEG_INFINITY, f64::max),
+        0.0,
+    );
+    [breaks, keeps]
+}
+
+/// Regrets and bounds by the number of rounds.
+fn chart(norm: f64, share: f64, runs: &[Vec<Ran>; 2]) -> Chart {
+    let lines = CURVATURES.into_iter().zip(runs).flat_map(|((_, name), runs)| {
+        let points = |of: fn(&Ran) -> f64| -> Vec<(f64, f64)> {
+            runs.iter().map(|ran| (ran.rounds as f64, of(ran))).collect()
+        };
+        [
+            line(format!("{name}: regret"), points(|ran| ran.regret)),
+            line(format!("{name}: bound"), points(|ran| ran.bound)),
+        ]
+    });
+    Chart {
+        title: format!("B = {norm}, {} % of one class, then the other", 100.0 * share),
+        x_label: "rounds T".to_owned(),
+        y_label: "regret (nats)".to_owned(),
+        x_scale: Scale::Log,
+        y_scale: Scale::SymLog,
+        lines: lines.collect(),
+        ..Chart::default()
+    }
 }
