@@ -64,8 +64,11 @@ fn played(rounds: u64, chi: f64, seed: u64, nodes: u64) -> Result<Played, Experi
     Ok(Played { regrets: losses.map(|loss| loss - comparator), bounds })
 }
 
-pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
-    let config: Config = context.config()?;
+/// Rounds, sign and seed of a stream.
+type Job = (u64, f64, u64);
+
+/// All streams.
+fn jobs_of(config: &Config) -> Vec<Job> {
     let mut jobs = Vec::new();
     // The longest first: they decide when the last thread is done.
     for rounds in config.rounds.iter().rev() {
@@ -73,40 +76,26 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             jobs.extend((0..config.repetitions).map(|seed| (*rounds, chi, seed)));
         }
     }
-    context.say(&format!("{} streams of up to {} rounds, 4 learners each", jobs.len(), jobs[0].0));
-    let results = parallel(context.options.threads, &jobs, |(rounds, chi, seed)| {
-        played(*rounds, *chi, *seed, config.nodes)
-    })?;
-    let names: Vec<&str> = contenders(10, 16).iter().map(|contender| contender.learner).collect();
-    let mut points = Table::new(&["learner", "rounds", "regret", "bound"]);
-    let mut curves: Vec<Vec<(f64, f64)>> = vec![Vec::new(); 4];
-    let mut worst_over_bound = f64::NEG_INFINITY;
-    for rounds in &config.rounds {
-        for (at, name) in names.iter().enumerate() {
-            let of_chi = |wanted: f64| {
-                let regrets: Vec<f64> = (jobs.iter().zip(&results))
-                    .filter(|((length, chi, _), _)| length == rounds && *chi == wanted)
-                    .map(|(_, played)| played.regrets[at])
-                    .collect();
-                regrets.iter().sum::<f64>() / regrets.len() as f64
-            };
-            let regret = of_chi(1.0).max(of_chi(-1.0));
-            let mut bound = None;
-            for ((length, ..), played) in jobs.iter().zip(&results) {
-                if length == rounds
-                    && let Some(limit) = played.bounds[at]
-                {
-                    worst_over_bound = worst_over_bound.max(played.regrets[at] - limit);
-                    bound = Some(limit);
-                }
-            }
-            let shown = bound.map_or_else(String::new, number);
-            points.push(vec![(*name).to_owned(), rounds.to_string(), number(regret), shown]);
-            curves[at].push((*rounds as f64, regret));
-        }
-    }
+    jobs
+}
+
+/// The regret of the contender `at` on the streams of so many rounds: the mean, for the sign for which it is
+/// larger.
+fn mean_regret(streams: &[(Job, Played)], rounds: u64, at: usize) -> f64 {
+    let of_chi = |wanted: f64| {
+        let regrets: Vec<f64> = (streams.iter())
+            .filter(|((length, chi, _), _)| *length == rounds && *chi == wanted)
+            .map(|(_, played)| played.regrets[at])
+            .collect();
+        regrets.iter().sum::<f64>() / regrets.len() as f64
+    };
+    of_chi(1.0).max(of_chi(-1.0))
+}
+
+/// What the curves of the contenders should show, and the largest excess of a regret over its bound.
+fn claims_of(curves: &[Vec<(f64, f64)>], worst_over_bound: f64) -> Vec<Claim> {
     let largest = |at: usize| curves[at].iter().map(|(_, regret)| *regret).fold(f64::NEG_INFINITY, f64::max);
-    let claims = vec![
+    vec![
         Claim::between(
             "FTRL's regret grows polynomially: slope in log-log scale on [1e2, 3.2e4]",
             slope(&curves[0]),
@@ -121,7 +110,39 @@ pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
             worst_over_bound,
             0.0,
         ),
-    ];
+    ]
+}
+
+pub(crate) fn run(context: &Context<'_>) -> Result<Outcome, ExperimentError> {
+    let config: Config = context.config()?;
+    let jobs = jobs_of(&config);
+    context.say(&format!("{} streams of up to {} rounds, 4 learners each", jobs.len(), jobs[0].0));
+    let results = parallel(context.options.threads, &jobs, |(rounds, chi, seed)| {
+        played(*rounds, *chi, *seed, config.nodes)
+    })?;
+    let streams: Vec<(Job, Played)> = jobs.into_iter().zip(results).collect();
+    let names: Vec<&str> = contenders(10, 16).iter().map(|contender| contender.learner).collect();
+    let mut points = Table::new(&["learner", "rounds", "regret", "bound"]);
+    let mut curves: Vec<Vec<(f64, f64)>> = vec![Vec::new(); 4];
+    let mut worst_over_bound = f64::NEG_INFINITY;
+    for rounds in &config.rounds {
+        for (at, name) in names.iter().enumerate() {
+            let regret = mean_regret(&streams, *rounds, at);
+            let mut bound = None;
+            for ((length, ..), played) in &streams {
+                if length == rounds
+                    && let Some(limit) = played.bounds[at]
+                {
+                    worst_over_bound = worst_over_bound.max(played.regrets[at] - limit);
+                    bound = Some(limit);
+                }
+            }
+            let shown = bound.map_or_else(String::new, number);
+            points.push(vec![(*name).to_owned(), rounds.to_string(), number(regret), shown]);
+            curves[at].push((*rounds as f64, regret));
+        }
+    }
+    let claims = claims_of(&curves, worst_over_bound);
     let lines = names.iter().zip(curves).map(|(name, curve)| line(*name, curve)).collect();
     let chart = Chart {
         x_label: "rounds n".to_owned(),
