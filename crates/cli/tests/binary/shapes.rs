@@ -308,6 +308,16 @@ fn logs_and_names_that_are_not_there() {
         2,
         "d.vw: is read as vw, which has no columns with names; drop = \"leak\" needs a table (csv, ndjson, arff or parquet)",
     );
+    // Vowpal Wabbit writes the tag of a row beside its prediction.
+    folder.write("t.vw", "1 'one |n a\n2 two|n b\n".repeat(10));
+    folder.run("run t.vw --learner ogd --quiet --save tags").succeeded();
+    let named = folder.run("predict tags t.vw --id tag").succeeded().stdout;
+    assert!(named.starts_with("id,label\none,1\ntwo,2\none,1\n"), "{named}");
+    folder.run("predict tags t.vw --id name").failed(
+        2,
+        "t.vw: is read as vw, which has no columns with names; id = \"name\" needs a table (csv, ndjson, arff or parquet), and id = tag \
+         names rows by their tags",
+    );
 
     // The label has another name in these data.
     folder.write("t.csv", "a,target\n1,x\n2,y\n1,y\n");

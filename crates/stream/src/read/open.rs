@@ -143,18 +143,22 @@ fn check_text(format: Format, options: &ReadOptions) -> Result<(), Fault> {
     })
 }
 
-/// Refuses the names of columns in a format that has none.
+/// Refuses the names of columns in a format that has none. In Vowpal Wabbit's text, rows may be named by
+/// their tags.
 fn check_columns(format: Format, options: &ReadOptions) -> Result<(), Fault> {
-    let one = [("weight", &options.weight), ("id", &options.id)];
-    let one = one.into_iter().filter_map(|(what, name)| Some((what, name.as_ref()?)));
+    let has_tags = format == Format::Vw;
+    let id = options.id.as_ref().filter(|name| !has_tags || *name != "tag");
+    let one = [("weight", options.weight.as_ref()), ("id", id)];
+    let one = one.into_iter().filter_map(|(what, name)| Some((what, name?)));
     let several = options.given().into_iter();
     let several = several.filter_map(|(names, role)| Some((role.name(), names.first()?)));
     match one.chain(several).next() {
         Some((what, name)) if !format.is_table() => Err(fault!(
-            "is read as {}, which has no columns with names; {what} = {} needs a table ({})",
+            "is read as {}, which has no columns with names; {what} = {} needs a table ({}){}",
             format.name(),
             shown(name),
-            Format::names(Format::is_table)
+            Format::names(Format::is_table),
+            if has_tags && what == "id" { ", and id = tag names rows by their tags" } else { "" }
         )),
         _ => Ok(()),
     }
