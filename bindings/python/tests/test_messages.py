@@ -270,6 +270,16 @@ def test_rows_of_which_everything_is_missing_stay_rows():
         assert Bandit("soba", exploration=0.2).run(rows, Y).rates["rounds"] == ROWS
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_numbers_of_every_size_are_numbers_without_warnings(kind):
+    # NumPy warned of each cell: "overflow encountered in cast"
+    rows = [{"a": kind(at % 5), "b": [kind(at % 3)]} for at in range(ROWS)]
+    plain = [{"a": float(at % 5), "b": [float(at % 3)]} for at in range(ROWS)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert rate(rows, Y) == rate(plain, Y) == rate(pandas.DataFrame(rows), Y)
+
+
 def test_masks_and_mixed_labels():
     x = np.column_stack([np.arange(ROWS) % 2, np.ones(ROWS)])
     mask = np.arange(ROWS) % 5 == 0

@@ -506,13 +506,15 @@ def _is_usual(numbers: Any) -> bool:
 def _cell(value: Any, name: str, at: int) -> Any:
     if _arrays.is_missing(value):
         return None
-    if isinstance(value, float | np.floating | decimal.Decimal) and math.isinf(value):
+    if isinstance(value, np.floating):
+        value = float(value)  # A limit that its own type cannot hold would be a warning of NumPy's for each cell.
+    if isinstance(value, float | decimal.Decimal) and math.isinf(value):
         raise ValueError(f"column {name!r}, row {at}: {value}; a finite number was needed")
-    if isinstance(value, float | int | np.floating) and not -_core.LARGEST <= value <= _core.LARGEST:
+    if isinstance(value, float | int) and not -_core.LARGEST <= value <= _core.LARGEST:
         # Python refuses to write the largest whole numbers.
         shown = f"{value:.6g}" if not isinstance(value, int) or value.bit_length() < 1000 else f"about 1e{int(value.bit_length() * math.log10(2))}"
         raise ValueError(f"column {name!r}, row {at}: {shown}; a number of at most {_core.LARGEST:g} was needed")
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float):
         return float(value)
     if isinstance(value, np.timedelta64):
         return Seconds(value / np.timedelta64(1, "s"))
