@@ -65,7 +65,7 @@ pub(crate) struct StreamArgs {
     /// that do not depend on units]
     #[arg(long)]
     pub(crate) scale: Option<Scaling>,
-    /// Do not add the constant feature
+    /// Do not add the intercept, a feature that is always 1
     #[arg(long)]
     pub(crate) no_intercept: bool,
     /// Treatment of rows whose norm exceeds the learner's radius: warn, clip or error

@@ -321,7 +321,7 @@ impl Algorithm for Auto {
         name: "auto",
         summary: "the default: a mixture of linear learners, trees, a forest and nearest neighbours; nothing to tune",
         paper: Paper { key: "vovk1990aggregating", place: "aggregating algorithm for log loss" },
-        guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(heads) + 3.5, in total; in every interval of rounds, also after a change, + 6 ln(rounds) + ln(heads of all) + 1.8",
+        guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(its forecasts) + 3.5, in total; in every interval of rounds, also after a change, + 6 ln(rounds) + ln(forecasts of all) + 1.8",
         cost: "that of its members, at most the budget",
         memory: "that of its members",
         forecast: Forecast::Probabilities,
