@@ -311,5 +311,9 @@ def test_the_label_may_be_a_column_of_the_table():
     for table in tables:
         found = Bandit("squarecb", oracle="ogd").run(table, "ad")
         assert found.losses.tolist() == want.losses.tolist() and found.labels == ["long", "short"]
+    # Blanks around a name are no part of it.
+    for name in ("ad", " ad"):
+        found = Bandit("squarecb", oracle="ogd").run(whole.rename(columns={"ad": " ad"}), name)
+        assert found.losses.tolist() == want.losses.tolist()
     with pytest.raises(TypeError, match="the columns are 'hour', 'device', 'age'"):
         Bandit("squarecb", oracle="ogd").run(frame, "ad")

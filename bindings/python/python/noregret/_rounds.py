@@ -244,7 +244,7 @@ def _full(rows: Rows) -> Rows:
 
 def apart(x: Any, name: str) -> tuple[Any, Any]:
     """A table without the column called `name`, and this column, which has the labels."""
-    x = _tables.by_name(_tables.whole(x))
+    x, name = _tables.by_name(_tables.whole(x)), _tables.trimmed(name)
     names = _tables.table(x).names if _tables.is_table(x) else []
     if name not in names:
         known = f"; the columns are {', '.join(map(repr, names[:10]))}" if names else ""
