@@ -129,7 +129,7 @@ def test_rounds_that_cannot_be_played_are_refused():
         with pytest.raises(error, match=sentence):
             bandit.decide(x, labels)
     assert bandit.waiting == []
-    with pytest.raises(TypeError, match="needs rows of numbers"):
+    with pytest.raises(TypeError, match="knows labels by their features"):
         bandit.run([[1.0]], [0])
     for wrong in ({"labels": ["a", "b"]}, {"scale": "unit"}, {"intercept": True}):
         with pytest.raises(TypeError, match="have no meaning"):

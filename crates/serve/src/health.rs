@@ -47,8 +47,8 @@ pub(crate) async fn live() -> Response {
     answered(StatusCode::OK, &json!({"status": "ok"}))
 }
 
-/// 503 with `Retry-After` until the recovery of every model has ended. A model that could not be recovered does
-/// not keep requests from the others; see /healthz.
+/// 503 with `Retry-After` until the recovery of every model has ended. A model that could not be recovered
+/// does not keep requests from the others; see /healthz.
 #[utoipa::path(get, path = "/readyz", tag = "service", operation_id = "ready",
     responses((status = 200, description = "All models are served, or have failed"),
         (status = 503, description = "Some are being recovered")))]

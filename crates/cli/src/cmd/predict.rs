@@ -245,8 +245,8 @@ impl Answers {
     }
 }
 
-/// Adds to `explainer` what columns contribute to the forecast of an example, of which `round` has the features
-/// of labels on offer; `room` is for further forecasts.
+/// Adds to `explainer` what columns contribute to the forecast of an example, of which `round` has the
+/// features of labels on offer; `room` is for further forecasts.
 fn explain(
     explainer: &mut Explainer,
     predictor: &Forecaster,

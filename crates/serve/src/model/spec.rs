@@ -373,8 +373,8 @@ impl Spec {
         Ok((facts, RowKind::Columns))
     }
 
-    /// Refuses costs, and a default reward other than 0 and 1, for a `learner` that learns from right and wrong
-    /// only.
+    /// Refuses costs, and a default reward other than 0 and 1, for a `learner` that learns from right and
+    /// wrong only.
     fn check_right_or_wrong(&self, learner: &str, has_costs: bool) -> Result<(), Refusal> {
         let learns = format!(
             "{learner} learns from right and wrong only; such as auto and squarecb learn from rewards"
@@ -388,7 +388,8 @@ impl Spec {
         Ok(())
     }
 
-    /// The learner, if it learns from the feedback, and from labels that come with every request where they do.
+    /// The learner, if it learns from the feedback, and from labels that come with every request where they
+    /// do.
     fn entry(&self) -> Result<&'static Entry, Refusal> {
         let (bandit, offers) = (self.feedback == Feedback::Bandit, self.takes_offers());
         let entry = match self.learner.as_deref() {

@@ -93,8 +93,8 @@ fn the_log_makes_the_model() {
     assert_eq!(replayed(log.bytes, Some(&model)).digest(), after.digest());
 }
 
-/// A policy alone has the estimates that it has beside others, also where the log could not play its labels: an
-/// apprentice plays the first one only.
+/// A policy alone has the estimates that it has beside others, also where the log could not play its labels:
+/// an apprentice plays the first one only.
 #[test]
 fn a_policy_alone_is_evaluated_as_beside_others() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -150,8 +150,8 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The same of a log of so many `decisions`, with warnings about those that were never answered, which are
-    /// left out or count as a reward, and about rounds to which the policy did not apply.
+    /// The same of a log of so many `decisions`, with warnings about those that were never answered, which
+    /// are left out or count as a reward, and about rounds to which the policy did not apply.
     #[must_use]
     pub fn of_decisions(
         mut self,
