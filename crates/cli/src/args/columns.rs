@@ -38,7 +38,7 @@ pub(crate) struct LogColumnArgs {
     /// The column or key of the probability with which it was played [default: probability]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) probability: Option<String>,
-    /// The column or key of its reward, from 0 to 1 unless --rewards or --costs say otherwise
+    /// The column or key of its reward; --rewards or --costs is the range
     /// [default: reward]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) reward: Option<String>,
