@@ -193,7 +193,8 @@ pub(crate) async fn evaluated_on_log(
 ) -> Result<Evaluation, Refusal> {
     may_evaluate(&handle, confidence)?;
     aside(move || {
-        crate::model::evaluation::evaluate(&handle.folder, policy, confidence).map_err(Refusal::failed)
+        crate::model::evaluation::evaluate(&handle.folder, handle.kind, policy, confidence)
+            .map_err(Refusal::failed)
     })
     .await
 }

@@ -1,17 +1,20 @@
 //! Evaluates policies on the log of a model, restricted to the labels on offer in each round:
 //! simple policies, and learners that learn from the log.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use noregret::prediction::Decision;
 use noregret_stream::Fault;
 use noregret_stream::decisions::log::Header;
+use noregret_stream::encode::labels::Labels;
 use noregret_stream::evaluate::off_policy::Round;
 use noregret_stream::evaluate::{Evaluation, Support, Tally};
 
 use super::engine::Engine;
-use super::event::Event;
+use super::event::{Decide, Event, Offered};
+use super::spec::RowKind;
 use crate::store;
 
 /// A policy that needs no model.
@@ -19,7 +22,7 @@ use crate::store;
 pub(crate) enum Simple {
     /// The logging policy.
     Logged,
-    /// The first label on offer that may be played.
+    /// The label that is played without a learner: see [`baseline_of`].
     Baseline,
     /// Every label on offer with equal probability.
     Uniform,
@@ -39,14 +42,13 @@ impl Simple {
         })
     }
 
-    /// Its distribution for the decision `taken`.
-    fn distribution(self, taken: &Decision) -> Vec<f64> {
+    /// Its distribution for the decision `taken`, for which `baseline` is played without a learner.
+    fn distribution(self, taken: &Decision, baseline: u32) -> Vec<f64> {
         let classes = taken.distribution.len();
         let mut p = vec![0.0; classes];
-        let first = taken.offered.first().copied().unwrap_or(0) as usize;
         match self {
             Self::Logged => p.clone_from(&taken.distribution),
-            Self::Baseline => p[first] = 1.0,
+            Self::Baseline => p[baseline as usize] = 1.0,
             Self::Greedy => p[taken.greedy as usize] = 1.0,
             Self::Uniform if taken.offered.is_empty() => p.fill(1.0 / classes as f64),
             Self::Uniform => {
@@ -69,12 +71,31 @@ pub(crate) enum Candidate {
 
 impl Candidate {
     /// Its distribution for the decision `id`, `taken` in the log; `None` if it cannot decide.
-    fn distribution(&mut self, id: &str, taken: &Decision) -> Option<Vec<f64>> {
+    fn distribution(&mut self, id: &str, taken: &Decision, baseline: u32) -> Option<Vec<f64>> {
         match self {
-            Self::Simple(simple) => Some(simple.distribution(taken)),
+            Self::Simple(simple) => Some(simple.distribution(taken, baseline)),
             Self::Learner(engine) => engine.waiting.get_mut(id).map(|waits| waits.taken.distribution.clone()),
         }
     }
+}
+
+/// The class that is played without a learner in a slot: that of the label that it names, else of the first on
+/// offer, of those that may be played. `labels` are those of the log, for rows with columns.
+fn baseline_of(decide: &Decide, slot: usize, taken: &Decision, kind: RowKind, labels: &Labels) -> u32 {
+    let class_of = |at: usize, offered: &Offered| match kind {
+        RowKind::Offers(_) => Some(at as u32),
+        RowKind::Columns => labels.find_as(&offered.label.text, offered.label.of).map(|label| label.0),
+    };
+    let on_offer: Vec<(&str, u32)> = match &decide.labels {
+        Some(named) => (named.iter().enumerate())
+            .filter_map(|(at, offered)| Some((&*offered.label.text, class_of(at, offered)?)))
+            .collect(),
+        None => labels.iter().zip(0u32..).collect(),
+    };
+    let own = decide.slots.get(slot).and_then(|slot| slot.baseline.as_deref());
+    let first = on_offer.iter().filter(|(name, _)| Some(*name) == own).chain(&on_offer);
+    let may_be_played = |class: &u32| taken.offered.is_empty() || taken.offered.binary_search(class).is_ok();
+    first.map(|(_, class)| *class).find(may_be_played).unwrap_or(taken.label)
 }
 
 /// Estimates the reward of `policy` from the decisions with feedback in the last segment of the
@@ -82,22 +103,29 @@ impl Candidate {
 ///
 /// # Errors
 /// If reading fails.
-pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) -> Result<Evaluation, Fault> {
+pub(crate) fn evaluate(
+    folder: &Path,
+    kind: RowKind,
+    mut policy: Candidate,
+    confidence: f64,
+) -> Result<Evaluation, Fault> {
     let mut tally = Tally::new(None, [0.0, 1.0]);
-    let mut waiting: HashMap<String, Decision> = HashMap::new();
-    let (mut seq, mut decisions, mut learner) = (0u64, 0u64, None);
+    // Decisions, with the labels that are played without a learner.
+    let mut waiting: HashMap<String, (Decision, u32)> = HashMap::new();
+    let (mut seq, mut decisions, header) = (0u64, 0u64, OnceCell::<Header>::new());
     // Those that were on offer.
     let mut labels = BTreeSet::<u32>::new();
     let mut begin = |segment: &store::Segment| -> Result<(), Fault> {
-        let header: Header = serde_json::from_str(&segment.header).map_err(|error| error.to_string())?;
-        learner = Some(header.learner);
+        let found: Header = serde_json::from_str(&segment.header).map_err(|error| error.to_string())?;
+        header.get_or_init(|| found);
         Ok(())
     };
     store::read_log(folder, &mut begin, &mut |at, event, outcome| {
+        let Some(header) = header.get() else { return Err("the log has no beginning".into()) };
         seq += 1;
         for (id, reward) in &outcome.heard {
-            let (Some(taken), Some(reward)) = (waiting.remove(id), *reward) else { continue };
-            let Some(evaluation) = policy.distribution(id, &taken) else { continue };
+            let (Some((taken, baseline)), Some(reward)) = (waiting.remove(id), *reward) else { continue };
+            let Some(evaluation) = policy.distribution(id, &taken, baseline) else { continue };
             let support = Support::of(&evaluation, &taken.distribution);
             let round = Round {
                 label: taken.label as usize,
@@ -116,7 +144,8 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
                     true => labels.extend(0..taken.distribution.len() as u32),
                     false => labels.extend(taken.offered.iter().copied()),
                 }
-                waiting.insert(decide.id_of(slot), taken.clone());
+                let baseline = baseline_of(decide, slot, taken, kind, &header.labels);
+                waiting.insert(decide.id_of(slot), (taken.clone(), baseline));
             }
         }
         if let Candidate::Learner(engine) = &mut policy {
@@ -127,5 +156,5 @@ pub(crate) fn evaluate(folder: &Path, mut policy: Candidate, confidence: f64) ->
     })?;
     let missing = decisions.saturating_sub(tally.rounds());
     let found = tally.evaluation(confidence, labels.len()).of_decisions(decisions, missing, 0, None);
-    Ok(Evaluation { learnt_meanwhile: learner, ..found })
+    Ok(Evaluation { learnt_meanwhile: header.into_inner().map(|header| header.learner), ..found })
 }

@@ -130,6 +130,30 @@ fn a_policy_alone_is_evaluated_as_beside_others() {
     }
 }
 
+/// The baseline of an evaluation is what an apprentice plays: the first label of the request that may be played.
+#[test]
+fn the_baseline_is_the_first_label_of_the_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for (name, labels) in [("fixed", json!(["a", "b", "c"])), ("described", Value::Null)] {
+        let spec = json!({"feedback": "bandit", "labels": labels, "service": {"mode": "apprentice"}});
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+        for t in 0..40u64 {
+            let (exclude, first) = if t % 3 == 0 { (json!(["c"]), "b") } else { (json!([]), "c") };
+            let body = json!({"x": {"v": t % 5}, "labels": ["c", "b", "a"], "exclude": exclude});
+            let decision = service.post(&format!("/v1/models/{name}/decide"), &body).ok(200);
+            assert_eq!(decision["label"], first, "{name}");
+            let answer = json!({"id": decision["id"], "correct": t % 4 > 0});
+            service.post(&format!("/v1/models/{name}/feedback"), &answer).ok(200);
+        }
+        let estimates = |policy: &str| {
+            let body = json!({"policy": policy});
+            service.post(&format!("/v1/models/{name}/evaluate"), &body).ok(200)["estimates"].clone()
+        };
+        assert_eq!(estimates("baseline"), estimates("logged"), "{name}");
+    }
+}
+
 /// Several policies are evaluated as by the command line: each with its estimates, and with the difference to
 /// the first one.
 #[test]
