@@ -22,6 +22,8 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     let mut plain = Vec::with_capacity(cell.len());
     // Number of digits since the last group separator, and whether the decimal point was read.
     let (mut digits, mut grouped, mut decimals) = (0, false, false);
+    // Number of digits of the first group, and of those between it and the last.
+    let (mut first, mut between): (u32, Option<u32>) = (0, None);
     for &byte in cell {
         match byte {
             b'0'..=b'9' => {
@@ -31,13 +33,19 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
             _ if byte == group || byte == b' ' || byte == b'\'' => {
                 // 0.100 and 0,100 are no thousands.
                 let zero = matches!(plain[..], [.., b'0']) && digits == 1;
-                // 1,20,000 is a number in India.
+                // 1,20,000 is a number in India: pairs between a first group of one or two digits and the last.
+                let is_pair = digits == 2 && byte == b',' && first < 3;
                 let fits = match grouped {
-                    true => digits == 3 || (digits == 2 && byte == b','),
+                    true => (digits == 3 || is_pair) && between.is_none_or(|others| others == digits),
                     false => (1..=3).contains(&digits) && !zero,
                 };
                 if decimals || !fits {
                     return None;
+                }
+                if grouped {
+                    between = Some(digits);
+                } else {
+                    first = digits;
                 }
                 (digits, grouped) = (0, true);
             }
@@ -174,6 +182,11 @@ mod tests {
             ("1,234,567", Some(Style::Grouped), Some(1_234_567.0)),
             ("1,20,000", Some(Style::Grouped), Some(120_000.0)),
             ("₹ 12,34,567.5", Some(Style::Grouped), Some(1_234_567.5)),
+            ("12,34,56,789", Some(Style::Grouped), Some(123_456_789.0)),
+            // Lists of numbers, such as the parts of a colour.
+            ("200,30,150", Some(Style::Grouped), None),
+            ("1,234,56,789", Some(Style::Grouped), None),
+            ("12,34,567,890", Some(Style::Grouped), None),
             ("1,20", Some(Style::Grouped), None),
             ("1.20.000", Some(Style::DecimalComma), None),
             ("12,5", Some(Style::Grouped), None),
