@@ -306,6 +306,8 @@ fn missing_numbers_that_no_feature_tells_are_said() {
         let sentence = name.map(|name| format!("noregret: numbers of the feature {name}"));
         assert_eq!(said.contains(" in 6 rows, and count as its mean"), name.is_some(), "{arguments}: {said}");
         assert!(sentence.is_none_or(|sentence| said.contains(&sentence)), "{arguments}: {said}");
+        let way_out = "; no feature says where: add one that is 1 there\n";
+        assert_eq!(said.contains(way_out), name.is_some(), "{arguments}: {said}");
     }
 }
 

@@ -299,9 +299,8 @@ impl ReadExamples {
             count => format!(", likewise those of {}", counted(count, "other feature")),
         };
         Some(format!(
-            "numbers of the feature {} are missing in {}, and count as its mean, since 0 is far from it{others}; no feature says where \
-             they are missing, as one does that begins in a file of a new model, unless the number of features is declared: a \
-             feature of your own that is 1 there says it",
+            "numbers of the feature {} are missing in {}, and count as its mean, since 0 is far from it{others}; no feature says where: \
+             add one that is 1 there",
             shown(&*columns.name(*first)),
             counted(*rows, "row")
         ))
