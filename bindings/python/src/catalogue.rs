@@ -70,9 +70,15 @@ fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>
 }
 
 /// What works where the defaults of the learner are too cautious, in sentences. With `bandit`, it hears
-/// rewards.
+/// rewards. With `rows`, what to do if it is too slow for so many of them, instead.
 #[pyfunction]
-pub(crate) fn cautions(name: &str, params: &Bound<'_, PyDict>, bandit: bool) -> PyResult<Vec<String>> {
+#[pyo3(signature = (name, params, bandit, rows=None))]
+pub(crate) fn cautions(
+    name: &str,
+    params: &Bound<'_, PyDict>,
+    bandit: bool,
+    rows: Option<u64>,
+) -> PyResult<Vec<String>> {
     let params = values::from_python(params)?;
     let entry = find(name).map_err(Failure::from)?;
     let keyword = |(name, value): (String, &str)| {
@@ -86,7 +92,11 @@ pub(crate) fn cautions(name: &str, params: &Bound<'_, PyDict>, bandit: bool) -> 
         let works: Vec<String> = caution.settings().map(keyword).collect();
         format!("{}: {}", entry.about.name, caution.sentence(&works.join(", ")))
     };
-    Ok(Caution::all(entry, &params, bandit).iter().map(sentence).collect())
+    let cautions: Vec<Caution> = match rows {
+        Some(rows) => Caution::of_rows(entry, &params, rows).into_iter().collect(),
+        None => Caution::all(entry, &params, bandit),
+    };
+    Ok(cautions.iter().map(sentence).collect())
 }
 
 /// The name of a kind of forecast.

@@ -511,6 +511,27 @@ def test_defaults_that_are_too_cautious_are_told_where_the_learner_is_made():
         pickle.loads(pickle.dumps(Learner("ogd", features=2, classes=2)))
 
 
+def test_a_learner_that_is_slow_for_so_many_rows_says_so_before_they_are_learnt():
+    sklearn = pytest.importorskip("noregret.sklearn")
+    x, y = np.zeros((4000, 1)), np.arange(4000) % 2
+    slow = "^kernel-aioli: slow for 4000 rows: the more rounds there were, .*; each round of kernel-aioli-landmarks takes the same time$"
+    # Rows of weight 0 are not learnt, so that the test is not slow.
+    few = (np.arange(4000) < 10).astype(float)
+    for learn in [
+        lambda: Learner("kernel-aioli").run(x, y, few),
+        lambda: Learner("kernel-aioli", features=1).run(x, y, few),
+        lambda: Learner("kernel-aioli").update({"a": list(range(4000))}, y, few),
+    ]:
+        with pytest.warns(UserWarning, match=slow):
+            learn()
+    with pytest.warns(UserWarning, match="^ftrl: slow for 4000 rows: "):
+        sklearn.FtrlClassifier().fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Learner("kernel-aioli", max_rounds=100).run(x, y)
+        Learner("kernel-aioli").run(x[:100], y[:100])
+
+
 def test_classifiers_tell_it_too():
     sklearn, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
     x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2

@@ -249,7 +249,8 @@ fn start(plan: &StreamPlan, wanted: &Wanted) -> Result<Opened, Failure> {
     }
     let bandit = matches!(learner, AnyModel::Bandit(_));
     let cautions = Caution::all(wanted.entry, &wanted.settings.params, bandit);
-    decisions.extend(cautions.iter().map(|caution| ("practice", in_practice(caution))));
+    let slow = stream.rows().and_then(|rows| Caution::of_rows(wanted.entry, &wanted.settings.params, rows));
+    decisions.extend(cautions.iter().chain(&slow).map(|caution| ("practice", in_practice(caution))));
     let (rows, open_classes, open_columns) = (stream.rows(), stream.open_classes(), stream.open_columns());
     let (reader, generator, continues, archive) = (stream.reader, None, None, None);
     Ok(Opened {

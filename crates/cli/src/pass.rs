@@ -411,7 +411,9 @@ fn announce(
         let name = one.entry.about.name;
         // Settings of one among several learners begin with its name.
         let own = if several { format!("{name}.") } else { String::new() };
-        for caution in Caution::all(one.entry, &one.settings.params, one.is_bandit()) {
+        let given = &one.settings.params;
+        let slow = stream.rows().and_then(|rows| Caution::of_rows(one.entry, given, rows));
+        for caution in Caution::all(one.entry, given, one.is_bandit()).iter().chain(&slow) {
             let works = caution.settings().map(|(setting, value)| format!("--set {own}{setting}={value}"));
             let works: Vec<String> = works.collect();
             let sentence = format!("{name}: {}", caution.sentence(&works.join(" ")));

@@ -78,6 +78,15 @@ pub struct Practice {
     pub why: &'static str,
 }
 
+/// What to do with long streams, for learners whose rounds cost the more, the more rounds there were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slowing {
+    /// A learner whose rounds cost the same, however many there were.
+    pub instead: &'static str,
+    /// The parameter that bounds the number of rounds that count, if there is one.
+    pub bound: Option<&'static str>,
+}
+
 /// A learner, or the error.
 type Made = Result<AnyModel, ParamError>;
 
@@ -97,6 +106,8 @@ pub struct Entry {
     pub prefix: Option<&'static str>,
     /// Practical settings, if the theorem's defaults are too cautious.
     pub practice: Option<Practice>,
+    /// What to do with long streams, if a round costs the more, the more rounds there were.
+    pub slowing: Option<Slowing>,
     mixture: bool,
     blocks: bool,
     all_labels: bool,
@@ -186,6 +197,7 @@ impl Entry {
             feedback: Feedback::Full,
             prefix: L::Params::PREFIX,
             practice: None,
+            slowing: None,
             mixture: false,
             blocks: false,
             all_labels: false,
@@ -229,6 +241,11 @@ impl Entry {
     /// The entry with practical settings, and the measurement that supports them.
     pub(crate) const fn in_practice(self, settings: &'static str, why: &'static str) -> Self {
         Self { practice: Some(Practice { settings, why }), ..self }
+    }
+
+    /// The entry of a learner whose rounds cost the more, the more there were, unlike those of `instead`.
+    pub(crate) const fn slowing(self, instead: &'static str, bound: Option<&'static str>) -> Self {
+        Self { slowing: Some(Slowing { instead, bound }), ..self }
     }
 
     /// Makes a learner for `problem` with the parameters `values`, for the kind of feedback that they select;

@@ -16,7 +16,7 @@ use crate::bandit::soba_reduction::SobaReduction;
 use crate::bandit::soba_sketch::SobaSketch;
 use crate::bandit::squarecb::SquareCb;
 use crate::boosting::adaboost_olm::AdaBoostOlm;
-pub use crate::entry::{Entry, Learners, Practice, Wraps};
+pub use crate::entry::{Entry, Learners, Practice, Slowing, Wraps};
 use crate::experts::abstention::AdaHedgeAbstain;
 use crate::experts::adahedge::AdaHedge;
 use crate::experts::auto::Auto;
@@ -58,7 +58,7 @@ pub static ALGORITHMS: &[Entry] = &[
         "curvature=0.1",
         "where one label is rare it forecasts worse than guessing: as the oracle of squarecb on 20,000 rounds of generated clicks it earns 0.012 a round, as uniform play does, and 0.025 with it",
     ),
-    Entry::full::<KernelAioli>(),
+    Entry::full::<KernelAioli>().slowing("kernel-aioli-landmarks", Some("max_rounds")),
     Entry::full::<KernelAioliLandmarks>(),
     Entry::full::<LabelTree>().wrapping(LEARNERS),
     Entry::full::<Gaf>().in_practice(
@@ -79,7 +79,7 @@ pub static ALGORITHMS: &[Entry] = &[
         "rate=0.3 regularization=1 rank=30",
         "on 2,000 rows of segment the log-loss is 1.95, which is that of guessing, and 0.85 with it",
     ),
-    Entry::full::<Ftrl>(),
+    Entry::full::<Ftrl>().slowing("folklore", None),
     Entry::full::<Aggregating>(),
     Entry::full::<Perceptron>(),
     Entry::full::<SecondOrderPerceptron<FullMetric>>(),

@@ -10,7 +10,7 @@
 //! | [`synthetic`] | generated streams |
 //! | [`encode`] | the first pass over a stream; rows to examples: classes, scaling, intercept |
 //! | [`setup`] | the learner with its encoder, for the facts about a stream and what somebody asks for |
-//! | [`caution`] | what works where a theorem's constants are too cautious |
+//! | [`caution`] | what works where a theorem's constants are too cautious, or a learner too slow |
 //! | [`run`] | the loop: predict, score, update, with full or bandit feedback, for one learner or many |
 //! | [`watch`] | observers of a run: abstention, calibration, regret, curves |
 //! | [`save`] | model files, with encoder and state of the run |

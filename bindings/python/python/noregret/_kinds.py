@@ -48,9 +48,10 @@ def number_of_classes(name: str, classes: int | None, labels: list[str] | None) 
     return 1 if kind == "real" else 2
 
 
-def caution(name: str, params: Mapping[str, Any], stacklevel: int, *, bandit: bool = False) -> None:
-    """Warns where the defaults of a learner are too cautious for streams of ordinary length, and says what works."""
-    for told in _core.cautions(name, dict(params), bandit):
+def caution(name: str, params: Mapping[str, Any], stacklevel: int, *, bandit: bool = False, rows: int | None = None) -> None:
+    """Warns where the defaults of a learner are too cautious for streams of ordinary length, or, with `rows`, where it is
+    slow for so many of them, and says what works."""
+    for told in _core.cautions(name, dict(params), bandit, rows):
         warnings.warn(told, stacklevel=stacklevel + 1)
 
 

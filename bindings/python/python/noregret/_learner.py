@@ -366,6 +366,7 @@ class Learner(Described):
         begins = self._held is None
         targets = self._begin(rows, y, facts) if begins else self._targets(y)
         notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
+        caution(self.name, self.params, 3, rows=len(targets))
         found = self._core.run(rows, targets, weights, **how)
         return found, [], notes + _targets.unlabelled(y, found[4], weights)
 
@@ -408,6 +409,7 @@ class Learner(Described):
         roles = self.roles
         known = next((column for column, role in roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
+        caution(self.name, self.params, 4, rows=rows)
         # Labels of a file without types are texts, and stay so.
         texts = set(self._core.labels) if not begins and self._values is None else set()
         found, notes, (misfits, others) = _core.run_table(self._core, given, known, weights, grows=self._grows, **how)

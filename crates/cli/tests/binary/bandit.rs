@@ -231,6 +231,7 @@ fn probabilities_of_rare_labels_are_not_called_guesses() {
     };
     let folder = Folder::with("a.csv", "x,y\n".to_owned() + &(0..4000).map(row).collect::<String>());
     let said = folder.run("run a.csv --learner ftrl").succeeded().stderr;
+    assert!(said.contains("practice  slow for 4000 rows: the more rounds there were, "), "{said}");
     assert!(said.contains("ONLY ITS PROBABILITIES ARE BETTER THAN GUESSING: naming"), "{said}");
     let said = folder.run("run a.csv --learner ons-diag").succeeded().stderr;
     assert!(said.contains("GUESSING") && said.contains("the learner's 0.693"), "{said}");

@@ -214,6 +214,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         threads = effective_n_jobs(self.n_jobs)
         if self._reach is None:
             caution(self._learner_name, self._learner_params(), 3)
+        caution(self._learner_name, self._learner_params(), 3, rows=len(targets) * int(self.passes))
         learners = []
         for _ in range(self._number_of_orders(len(targets))):
             learner = self._learner(rows, scale, radius, len(targets) * int(self.passes), _seed(rng), schema)
