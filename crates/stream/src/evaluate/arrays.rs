@@ -107,6 +107,21 @@ mod tests {
         assert_eq!(whole.uncovered, Some(0.0));
     }
 
+    /// The first round's weight is 0.5 / 0.2 = 2.5 and earns 1, the second one's earns 0: ips is 1.25. dr is
+    /// the mean of 0.4 + 2.5 (1 - 0.6) and 0.5 - 0.5 · 0.2, which is 0.9.
+    #[test]
+    fn estimates_that_no_mean_reward_can_be_are_told() {
+        let outside = |arrays: &LoggedArrays<'_>| {
+            let found = arrays.evaluate(None, 0.95).expect("good rounds");
+            let told = found.warnings.into_iter().filter(|warning| warning.contains("outside"));
+            told.collect::<Vec<String>>()
+        };
+        let told = outside(&LoggedArrays { probabilities: &[0.2, 0.5], ..ROUNDS });
+        let [one] = &told[..] else { panic!("{told:?}") };
+        assert!(one.starts_with("ips 1.2500: outside the interval, or outside [0, 1], where all"), "{one}");
+        assert_eq!(outside(&ROUNDS), [""; 0]);
+    }
+
     #[test]
     fn bad_rounds_are_named() {
         for (arrays, sentence) in [

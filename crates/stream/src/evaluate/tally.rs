@@ -1,7 +1,7 @@
 //! Sums over logged rounds, and warnings about them.
 
 use super::question::Evaluation;
-use crate::evaluate::off_policy::{Estimates, OffPolicy, Possible, Round, Term};
+use crate::evaluate::off_policy::{Estimate, Estimates, OffPolicy, Possible, Round, Term};
 use crate::mean::Mean;
 
 /// Facts about a round from its whole logged distribution.
@@ -62,6 +62,24 @@ fn rounding(probability: f64) -> f64 {
 fn apart(a: f64, b: f64) -> (String, String) {
     let shown = |digits: usize| (format!("{a:.digits$}"), format!("{b:.digits$}"));
     (4..12).map(shown).find(|(a, b)| a != b).unwrap_or_else(|| shown(4))
+}
+
+/// A warning about estimates that no mean reward can be, or that are outside their own intervals.
+fn outside(estimates: &Estimates) -> Option<String> {
+    let beyond = |one: &&Estimate| {
+        let [low, high] = one.sequence.unwrap_or(estimates.range);
+        one.value < low - 1e-9 || one.value > high + 1e-9
+    };
+    let named = |one: &Estimate| format!("{} {:.4}", one.estimator.name(), one.value);
+    let found: Vec<String> = estimates.estimates.iter().filter(beyond).map(named).collect();
+    let [low, high] = estimates.range;
+    (high > low && !found.is_empty()).then(|| {
+        format!(
+            "{}: outside the interval, or outside [{low}, {high}], where all rewards are, since few rounds with large importance weights \
+             (for dm: forecasts of rewards) decide; the interval holds all the same, and its nearest end is nearer to the truth",
+            found.join(", ")
+        )
+    })
 }
 
 impl Tally {
@@ -189,6 +207,7 @@ impl Tally {
         if estimates.clipped > 0 {
             warnings.push(format!("{} weights were clipped, which biases all but dm", estimates.clipped));
         }
+        warnings.extend(outside(estimates));
         (thin, warnings)
     }
 }
