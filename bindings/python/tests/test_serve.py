@@ -98,7 +98,9 @@ def test_our_client(service):
         assert refused.value.status == 404
         # A row without a label is forecast, and not learnt.
         rounds = model.about()["rounds"]
-        assert model.learn({"size": 4.0}, None).label == model.predict({"size": 4.0}).label
+        unlearnt = model.learn({"size": 4.0}, None)
+        assert unlearnt.label == model.predict({"size": 4.0}).label and not unlearnt.learnt
+        assert not model.learn({"size": 4.0}, "NA").learnt
         assert model.about()["rounds"] == rounds
         with pytest.raises(client.Refused) as refused:
             model.learn({"size": "huge"}, {})

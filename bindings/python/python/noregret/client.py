@@ -77,6 +77,9 @@ class Forecast:
     label: Any
     #: Probabilities of the labels.
     p: dict[str, float]
+    #: Of ``learn``: False if nothing was learnt, since the label is missing (``None``, or a word such as ``NA`` that is no label
+    #: of the model), or the weight is 0.
+    learnt: bool = True
 
 
 @dataclass(frozen=True)

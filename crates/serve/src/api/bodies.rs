@@ -95,7 +95,7 @@ pub struct LearnBody {
     pub id: Option<String>,
     /// The label; a number for regression; or the probabilities of all labels, if the learner
     /// accepts them. Null, and words such as `NA` that are no label of the model: the label is missing,
-    /// and nothing is learnt.
+    /// and nothing is learnt, which the answer says by `"learnt": false`.
     #[schema(schema_with = label)]
     pub y: Value,
     /// The importance weight, 1 by default.
@@ -255,6 +255,10 @@ pub struct Learnt {
     /// Nothing was left to learn.
     #[schema(nullable = false)]
     pub done: Option<bool>,
+    /// False if nothing was learnt: the label is missing (null, or a word such as `NA` that is no label of
+    /// the model), or the weight is 0. Absent otherwise.
+    #[schema(nullable = false, example = false)]
+    pub learnt: Option<bool>,
 }
 
 /// A decision.
@@ -434,7 +438,15 @@ impl FeedbackBody {
 pub(crate) fn shown(answer: Answer) -> Value {
     match answer {
         Answer::Done => json!({"done": true}),
-        Answer::Forecast(at) => serde_json::to_value(Forecast::from(at)).unwrap_or_default(),
+        Answer::Unlearnt => json!({"done": true, "learnt": false}),
+        Answer::Forecast(at) => {
+            let unlearnt = at.unlearnt;
+            let mut answer = serde_json::to_value(Forecast::from(at)).unwrap_or_default();
+            if unlearnt {
+                answer["learnt"] = false.into();
+            }
+            answer
+        }
         Answer::Chosen(mut chosen) => match chosen.pop() {
             Some(chosen) => serde_json::to_value(Decision::from(chosen)).unwrap_or_default(),
             None => json!({"done": true}),

@@ -75,6 +75,8 @@ pub(super) struct Before {
 pub(crate) enum Answer {
     /// Done.
     Done,
+    /// A stored row is gone, and nothing was learnt: its label is missing, or its weight is 0.
+    Unlearnt,
     /// The forecast made before learning.
     Forecast(Forecasted),
     /// The played labels, one for each slot.
@@ -88,6 +90,8 @@ pub(crate) struct Forecasted {
     pub(crate) label: Value,
     /// Labels with their probabilities.
     pub(crate) p: Vec<(String, f64)>,
+    /// Whether the row was to be learnt, and was not: its label is missing, or its weight is 0.
+    pub(crate) unlearnt: bool,
 }
 
 /// A played label.

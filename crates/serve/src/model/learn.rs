@@ -48,10 +48,11 @@ impl Engine {
         let Some(asked) = self.asked.get_mut(id).cloned() else {
             return Err(Refusal::unknown(format!("no row with the id {} is pending", shown(id))));
         };
-        self.learn((&asked.x, asked.row.as_ref()), y, weight, Some(&asked))?;
+        let (answer, _) = self.learn((&asked.x, asked.row.as_ref()), y, weight, Some(&asked))?;
         // It exists.
         let _ = self.asked.take(id);
-        Ok((Answer::Done, Outcome::default()))
+        let unlearnt = matches!(answer, Answer::Forecast(Forecasted { unlearnt: true, .. }));
+        Ok((if unlearnt { Answer::Unlearnt } else { Answer::Done }, Outcome::default()))
     }
 
     /// Forecasts and learns a row; an earlier forecast is scored, if there is one.
@@ -78,7 +79,8 @@ impl Engine {
         self.encode()?;
         let forecast = self.predict_example()?;
         // From here on nothing is refused.
-        let (played, answer) = unaware.unwrap_or_else(|| self.play_example(forecast));
+        let (played, mut answer) = unaware.unwrap_or_else(|| self.play_example(forecast));
+        answer.unlearnt = self.example.target().is_none();
         if let Some(target) = self.example.target() {
             let score = self.round_score(forecast, played, target, before, is_new);
             self.standing.score.add(score);
@@ -237,7 +239,7 @@ pub(super) fn forecasted(
     encoder: &Encoder,
 ) -> Forecasted {
     if forecast == Forecast::Value {
-        return Forecasted { label: at.scores[0].into(), p: Vec::new() };
+        return Forecasted { label: at.scores[0].into(), p: Vec::new(), unlearnt: false };
     }
     let known = encoder.labels().len();
     let p: Vec<(String, f64)> =
@@ -251,5 +253,5 @@ pub(super) fn forecasted(
             best.map_or(Value::Null, |at| encoder.labels().json(Label::from(at)))
         }
     };
-    Forecasted { label, p }
+    Forecasted { label, p, unlearnt: false }
 }

@@ -237,12 +237,14 @@ impl Reader {
             Forecasted {
                 label: best.map_or(Value::Null, |(_, label)| label.json()),
                 p: named.iter().map(|(at, label)| (label.text.clone(), p(*at))).collect(),
+                unlearnt: false,
             }
         } else {
             let all = (0u32..).zip(self.encoder.labels().iter()).filter(|(at, _)| is_offered(offered, *at));
             Forecasted {
                 label: self.encoder.labels().json(Label(taken.greedy)),
                 p: all.map(|(at, name)| (name.to_owned(), p(at))).collect(),
+                unlearnt: false,
             }
         };
         self.decisions.put(taken);

@@ -78,7 +78,10 @@ fn missing_labels_are_forecast_and_not_learnt() {
         for y in labels {
             at += 1;
             let x = json!({"v": at % 3});
-            engine.apply(at, &learn(x, y.clone())).expect("forecast");
+            let before = engine.learner.rounds();
+            let (answer, _) = engine.apply(at, &learn(x, y.clone())).expect("forecast");
+            let Answer::Forecast(forecast) = answer else { panic!("{answer:?}") };
+            assert_eq!(forecast.unlearnt, engine.learner.rounds() == before, "{y}");
         }
         engine.learner.rounds()
     };
