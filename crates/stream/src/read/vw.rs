@@ -20,6 +20,7 @@
 //! importance and a line without a bar are errors; `feature:` followed by a blank is an error,
 //! whereas VW takes the next word as its value.
 
+mod absent;
 mod actions;
 pub(crate) mod json;
 pub(crate) mod kind;
@@ -177,6 +178,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             };
             columns.indicate(&lacking(lines));
         }
+    }
+    let table = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
+    if let Some(table) = table.filter(|_| source.size().is_some()) {
+        vw.notes.extend(absent::note(&source.peek(LINES, 1)?, table));
     }
     Ok(LineReader::boxed(source, columns, vw))
 }
