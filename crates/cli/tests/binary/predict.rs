@@ -40,7 +40,8 @@ fn lines_without_a_column_say_so() {
     folder.write("both.vw", "dog | size:9 hue=blue\n | size:1\n");
     folder.write("one.vw", "dog | hue=blue\ncat | hue=red sizes:2\n");
     let said = |name: &str| folder.run(&format!("predict model {name}")).succeeded().stderr;
-    let lacks = "no line has a feature for \"size\", which the model was trained with: what a line lacks counts";
+    let lacks =
+        "no line has a feature for \"size\", which the model was trained with: what a line lacks counts";
     assert!(said("one.vw").contains(&format!("noregret: one.vw: {lacks}")), "{}", said("one.vw"));
     assert!(!said("both.vw").contains("was trained with"), "{}", said("both.vw"));
 }

@@ -79,8 +79,8 @@ impl Candidate {
     }
 }
 
-/// The class that is played without a learner in a slot: that of the label that it names, else of the first on
-/// offer, of those that may be played. `labels` are those of the log, for rows with columns.
+/// The class that is played without a learner in a slot: that of the label that it names, else of the first
+/// on offer, of those that may be played. `labels` are those of the log, for rows with columns.
 fn baseline_of(decide: &Decide, slot: usize, taken: &Decision, kind: RowKind, labels: &Labels) -> u32 {
     let class_of = |at: usize, offered: &Offered| match kind {
         RowKind::Offers(_) => Some(at as u32),

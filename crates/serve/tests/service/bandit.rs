@@ -130,7 +130,8 @@ fn a_policy_alone_is_evaluated_as_beside_others() {
     }
 }
 
-/// The baseline of an evaluation is what an apprentice plays: the first label of the request that may be played.
+/// The baseline of an evaluation is what an apprentice plays: the first label of the request that may be
+/// played.
 #[test]
 fn the_baseline_is_the_first_label_of_the_request() {
     let folder = tempfile::tempdir().expect("a folder");

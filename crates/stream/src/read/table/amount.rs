@@ -33,7 +33,8 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
             _ if byte == group || byte == b' ' || byte == b'\'' => {
                 // 0.100 and 0,100 are no thousands.
                 let zero = matches!(plain[..], [.., b'0']) && digits == 1;
-                // 1,20,000 is a number in India: pairs between a first group of one or two digits and the last.
+                // 1,20,000 is a number in India: pairs between a first group of one or two digits and the
+                // last.
                 let is_pair = digits == 2 && byte == b',' && first < 3;
                 let fits = match grouped {
                     true => (digits == 3 || is_pair) && between.is_none_or(|others| others == digits),
