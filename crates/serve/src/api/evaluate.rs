@@ -1,6 +1,7 @@
 //! The route that estimates what other policies would have earned on the log of a model: one, or several
 //! beside each other, as the command line evaluates them.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -89,7 +90,7 @@ async fn estimated(app: Arc<App>, handle: Arc<Handle>, body: EvaluateBody) -> Re
         None => simple,
     };
     if let Some(candidate) = candidate {
-        let evaluation = evaluated_on_log(handle, candidate, confidence).await?;
+        let evaluation = evaluated_on_log(handle, candidate, None, confidence).await?;
         if evaluation.estimates.rounds == 0 {
             return Err(Refusal::conflict("no decision of the log has feedback yet"));
         }
@@ -185,15 +186,18 @@ pub(crate) async fn learning(
     Ok(Candidate::Learner(Box::new(made)))
 }
 
-/// Evaluates a policy that needs no other model.
+/// Evaluates a policy that needs no other model on the last segment of the log, or on all decisions that were
+/// taken at a time `within` and are kept.
 pub(crate) async fn evaluated_on_log(
     handle: Arc<Handle>,
     policy: Candidate,
+    within: Option<RangeInclusive<i64>>,
     confidence: f64,
 ) -> Result<Evaluation, Refusal> {
     may_evaluate(&handle, confidence)?;
     aside(move || {
-        crate::model::evaluation::evaluate(&handle.folder, handle.kind, policy, confidence)
+        let (folder, within) = (&handle.folder, within.as_ref());
+        crate::model::evaluation::evaluate(folder, handle.kind, policy, within, confidence)
             .map_err(Refusal::failed)
     })
     .await

@@ -3,6 +3,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use noregret::prediction::Decision;
@@ -13,7 +14,7 @@ use noregret_stream::evaluate::off_policy::Round;
 use noregret_stream::evaluate::{Evaluation, Support, Tally};
 
 use super::engine::Engine;
-use super::event::{Decide, Event, Offered};
+use super::event::{Decide, Event, Offered, Outcome};
 use super::spec::RowKind;
 use crate::store;
 
@@ -94,12 +95,17 @@ fn baseline_of(decide: &Decide, slot: usize, taken: &Decision, kind: RowKind, la
     };
     let own = decide.slots.get(slot).and_then(|slot| slot.baseline.as_deref());
     let first = on_offer.iter().filter(|(name, _)| Some(*name) == own).chain(&on_offer);
-    let may_be_played = |class: &u32| taken.offered.is_empty() || taken.offered.binary_search(class).is_ok();
+    // A log that is read over several segments may have been written with fewer labels.
+    let may_be_played = |class: &u32| match &*taken.offered {
+        [] => (*class as usize) < taken.distribution.len(),
+        offered => offered.binary_search(class).is_ok(),
+    };
     first.map(|(_, class)| *class).find(may_be_played).unwrap_or(taken.label)
 }
 
-/// Estimates the reward of `policy` from the decisions with feedback in the last segment of the
-/// log, with the sums and warnings of the command line. Rewards are not estimated.
+/// Estimates the reward of `policy` from the decisions with feedback, with the sums and warnings of the
+/// command line: from those in the last segment of the log, or from all that were taken at a time `within`
+/// and are kept. A learner learns from the others too. Rewards are not estimated.
 ///
 /// # Errors
 /// If reading fails.
@@ -107,6 +113,7 @@ pub(crate) fn evaluate(
     folder: &Path,
     kind: RowKind,
     mut policy: Candidate,
+    within: Option<&RangeInclusive<i64>>,
     confidence: f64,
 ) -> Result<Evaluation, Fault> {
     let mut tally = Tally::new(None, [0.0, 1.0]);
@@ -120,7 +127,7 @@ pub(crate) fn evaluate(
         header.get_or_init(|| found);
         Ok(())
     };
-    store::read_log(folder, &mut begin, &mut |at, event, outcome| {
+    let mut each = |at: i64, event: Event, outcome: Outcome| -> Result<bool, Fault> {
         let Some(header) = header.get() else { return Err("the log has no beginning".into()) };
         seq += 1;
         for (id, reward) in &outcome.heard {
@@ -137,7 +144,8 @@ pub(crate) fn evaluate(
             };
             tally.add(&round, Some(support));
         }
-        if let Event::Decide(decide) = &event {
+        let counts = within.is_none_or(|times| times.contains(&at));
+        if let (Event::Decide(decide), true) = (&event, counts) {
             for (slot, taken) in outcome.taken.iter().enumerate() {
                 decisions += 1;
                 match taken.offered.is_empty() {
@@ -153,7 +161,11 @@ pub(crate) fn evaluate(
             engine.apply(at, &told).map_err(|refusal| refusal.to_string())?;
         }
         Ok(true)
-    })?;
+    };
+    match within {
+        None => store::read_log(folder, &mut begin, &mut each)?,
+        Some(_) => store::read_kept(folder, &mut begin, &mut each)?,
+    }
     let missing = decisions.saturating_sub(tally.rounds());
     let found = tally.evaluation(confidence, labels.len()).of_decisions(decisions, missing, 0, None);
     Ok(Evaluation { learnt_meanwhile: header.into_inner().map(|header| header.learner), ..found })

@@ -33,7 +33,7 @@ pub(crate) struct Importance {
     pub(crate) score: f64,
 }
 
-/// The newest decisions of the log in the time `range`.
+/// The newest decisions that are kept of the time `range`.
 ///
 /// # Errors
 /// If reading fails.
@@ -42,7 +42,7 @@ pub(crate) fn last_decisions(
     range: &RangeInclusive<i64>,
 ) -> Result<Vec<(Decide, Vec<Decision>)>, Fault> {
     let mut last = VecDeque::new();
-    store::read_log(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
+    store::read_kept(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
         if let (Event::Decide(decide), true) = (event, range.contains(&at)) {
             if last.len() == MOST {
                 last.pop_front();
@@ -79,8 +79,12 @@ impl Reader {
     pub(crate) fn importances(&self, rounds: &[(Decide, Vec<Decision>)]) -> Result<Vec<Importance>, Refusal> {
         let mut sums: BTreeMap<(&'static str, String), f64> = BTreeMap::new();
         let mut count = 0u32;
+        // The model may have been replaced by one of fewer labels.
+        let classes = self.learner.problem().classes;
+        let fits = |label: &u32| (*label as usize) < classes;
         for (decide, taken) in rounds {
-            for (slot, taken) in taken.iter().enumerate() {
+            let all = taken.iter().enumerate();
+            for (slot, taken) in all.filter(|(_, one)| fits(&one.label) && one.offered.iter().all(fits)) {
                 self.changes(decide, slot, taken, &mut |part, feature, change| {
                     *sums.entry((part, feature)).or_default() += change;
                 })?;

@@ -14,7 +14,7 @@ use super::Ask;
 use super::answers::Answered;
 use super::kept;
 use super::policies::{Policy, policy};
-use super::time::{moment, time};
+use super::time::{moment, times};
 use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
@@ -63,8 +63,7 @@ pub(super) async fn create_any(ask: Ask, body: Body) -> Answered {
 
 async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Value, Refusal> {
     kept::check_id("evaluationId", &id)?;
-    time("startTime", &contract.start_time)?;
-    time("endTime", &contract.end_time)?;
+    let within = times(&contract.start_time, &contract.end_time)?;
     let customs = contract.policies.unwrap_or_default();
     if customs.len() > MOST_CUSTOM {
         let what = format!("there are {} policies; at most {MOST_CUSTOM} are evaluated", customs.len());
@@ -85,13 +84,15 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
         let candidate = learning(handle, &learner, params, explore).await.map_err(named)?;
         compared.push((custom.name, custom.arguments, "Custom", candidate));
     }
-    let mut results = Vec::new();
+    let (mut results, mut rounds) = (Vec::new(), 0u64);
     for (name, arguments, source, candidate) in compared {
-        let found = evaluated_on_log(Arc::clone(handle), candidate, 0.95).await?;
+        let found = evaluated_on_log(Arc::clone(handle), candidate, Some(within.clone()), 0.95).await?;
+        rounds = rounds.max(found.estimates.rounds);
         results.push(result(&name, &arguments, source, &found.estimates));
     }
     let value = |one: &&Value| one["totalSummary"]["averageReward"].as_f64().unwrap_or(f64::NEG_INFINITY);
-    let best = results.iter().max_by(|a, b| value(a).total_cmp(&value(b)));
+    // Of equal ones the first; without a reward none is known.
+    let best = results.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b))).filter(|_| rounds > 0);
     let best = best.map_or(Value::Null, |best| best["name"].clone());
     let evaluation = json!({
         "id": id, "name": contract.name, "startTime": contract.start_time, "endTime": contract.end_time,

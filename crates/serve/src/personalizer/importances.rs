@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Ask;
 use super::answers::Answered;
 use super::kept;
-use super::time::{moment, time};
+use super::time::{moment, times};
 use crate::app::aside;
 use crate::model::handle::now;
 use crate::model::importance::last_decisions;
@@ -34,7 +34,7 @@ pub(super) async fn create(ask: Ask, body: Body) -> Answered {
     let handle = ask.open(Right::Write).await?;
     kept::check_id("featureImportanceId", &ask.path.id)?;
     let Contract { name, description, start_time, end_time } = ask.app.json(body).await?;
-    let range = time("startTime", &start_time)?..=time("endTime", &end_time)?;
+    let range = times(&start_time, &end_time)?;
     let (reader, folder) = (handle.look_now().await?, handle.folder.clone());
     let scores = aside(move || {
         let rounds = last_decisions(&folder, &range).map_err(Refusal::failed)?;

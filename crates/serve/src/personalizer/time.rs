@@ -1,5 +1,7 @@
 //! Times and durations in ISO 8601.
 
+use std::ops::RangeInclusive;
+
 use jiff_core::civil::{Date, UnixEpochDay};
 
 use crate::model::spec::shown;
@@ -19,11 +21,25 @@ pub(super) fn moment(millis: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
+/// The times from `start` to `end`, which the fields `startTime` and `endTime` of a request give.
+///
+/// # Errors
+/// If one of them is no time, or the end is before the start.
+pub(super) fn times(start: &str, end: &str) -> Result<RangeInclusive<i64>, Refusal> {
+    let (from, to) = (time("startTime", start)?, time("endTime", end)?);
+    if to < from {
+        let (end, start) = (shown(end), shown(start));
+        let what = format!("endTime is {end}, before startTime, {start}; a later time was needed");
+        return Err(Refusal::invalid("endTime", what));
+    }
+    Ok(from..=to)
+}
+
 /// The time in the field `field` of a request.
 ///
 /// # Errors
 /// If it is none.
-pub(super) fn time(field: &str, text: &str) -> Result<i64, Refusal> {
+fn time(field: &str, text: &str) -> Result<i64, Refusal> {
     moment_of(text).ok_or_else(|| {
         let what = format!("{field} is {}; a time as 2026-01-31T12:00:00Z was needed", shown(text));
         Refusal::invalid(field, what)

@@ -18,15 +18,42 @@ pub(crate) fn read_log(
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    let segment = db
-        .query_row("SELECT seq, header FROM segments ORDER BY seq DESC LIMIT 1", [], |row| {
-            Ok(Segment { seq: row.get::<_, i64>(0)? as u64, header: row.get(1)? })
-        })
-        .map_err(failed)?;
+    let segment = last_segment(&db).map_err(failed)?;
     begin(&segment)?;
+    read_after(&db, &path, segment.seq as i64, each)
+}
+
+/// Reads every event that is kept while its model runs, in all segments of the log, after the header of the last.
+pub(crate) fn read_kept(
+    folder: &Path,
+    begin: &mut dyn FnMut(&Segment) -> Result<(), Fault>,
+    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let path = folder.join(FILE);
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    begin(&last_segment(&db).map_err(failed)?)?;
+    let first: i64 = db.query_row("SELECT min(seq) FROM segments", [], |row| row.get(0)).map_err(failed)?;
+    read_after(&db, &path, first, each)
+}
+
+fn last_segment(db: &Connection) -> rusqlite::Result<Segment> {
+    db.query_row("SELECT seq, header FROM segments ORDER BY seq DESC LIMIT 1", [], |row| {
+        Ok(Segment { seq: row.get::<_, i64>(0)? as u64, header: row.get(1)? })
+    })
+}
+
+/// Reads the events after `seq`.
+fn read_after(
+    db: &Connection,
+    path: &Path,
+    seq: i64,
+    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let mut events =
         db.prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq").map_err(failed)?;
-    let mut rows = events.query([segment.seq as i64]).map_err(failed)?;
+    let mut rows = events.query([seq]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let at: i64 = row.get(1).map_err(failed)?;
         let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", path.display()))?;

@@ -127,6 +127,7 @@ fn refusals_name_the_field() {
         (json!({}), "name"),
         (json!({"name": "e"}), "startTime"),
         (times("2026-02-31T00:00:00Z"), "startTime"),
+        (times("2031-01-01T00:00:00Z"), "endTime"),
     ];
     let cases = [
         ("POST", "rank", &ranks[..]),
@@ -466,6 +467,39 @@ fn loops_are_configured_and_evaluated() {
     service.send("PUT", &path("model"), "application/octet-stream", &model.bytes).ok(204);
     assert!(service.get("/v1/models/default").ok(200)["rounds"].as_u64() > Some(60));
     service.delete(&path("logs")).ok(204);
+}
+
+/// Evaluations and importances are of the ranks between their times, also of those from before the loop's
+/// exploration or its model changed.
+#[test]
+fn reports_are_of_their_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let path = |rest: &str| format!("/loops/site/personalizer/v1.0/{rest}");
+    let rank = |id: &str| {
+        let body = json!({"contextFeatures": [{"t": 1}], "actions": actions(), "eventId": id});
+        service.post(&path("rank"), &body).ok(201);
+        service.post(&path(&format!("events/{id}/reward")), &json!({"value": 1.0})).ok(204);
+    };
+    (0..5).for_each(|t| rank(&format!("before-{t}")));
+    service.put(&path("configurations/service"), &json!({"explorationPercentage": 0.2})).ok(200);
+    rank("after");
+    service.delete(&path("model")).ok(204);
+    for (from, to, count) in [("2020-01-01", "2100-01-01", 6.0), ("2090-01-01", "2100-01-01", 0.0)] {
+        let own = json!([{"name": "own", "arguments": "--learner offers"}]);
+        let contract = json!({"name": "e", "startTime": from, "endTime": to, "policies": own});
+        let made = service.post(&path("evaluations"), &contract).ok(201);
+        let results = made["policyResults"].as_array().expect("results");
+        assert_eq!(results.len(), 5, "{made}");
+        for result in results {
+            assert_eq!(result["totalSummary"]["ipsEstimatorDenominator"], count, "{result}");
+        }
+        assert_eq!(made["optimalPolicy"].is_null(), count == 0.0, "{made}");
+        service.put(&path("featureImportances/f"), &contract).ok(200);
+        let scores = service.get(&path("featureImportances/f")).ok(200)["featureScores"].clone();
+        let has = scores.as_array().expect("scores").iter().any(|one| one["featureName"] == "t");
+        assert_eq!(has, count > 0.0, "{scores}");
+    }
 }
 
 /// A configuration says what is in force, also in a loop that was made as a model, and may be sent back.
