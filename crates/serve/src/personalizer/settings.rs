@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Ask;
 use super::answers::{Answered, in_its_terms};
 use super::policies::{self, Policy};
-use super::time::{duration, moment, seconds};
+use super::time::{duration, is_time, moment, seconds};
 use crate::api::models::its_own;
 use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
@@ -41,7 +41,8 @@ const NOT_OFFERED: [(&str, &str); 2] = [
     ),
 ];
 
-/// The settings that are kept and given back, and have no effect.
+/// The settings that are kept and given back, and have no effect: durations, a number of days, and times, which
+/// clients read as such.
 const KEPT: [&str; 5] = [
     "modelExportFrequency",
     "modelRetrainDays",
@@ -166,6 +167,21 @@ fn configured(mut wanted: Map<String, Value>, mut service: Service) -> Result<Se
             None | Some(Value::Bool(false)) => {}
             Some(Value::Bool(true)) => return Err(Refusal::not_offered(sentence).about(field)),
             Some(other) => return wrong(field, other, "true or false"),
+        }
+    }
+    for (field, value) in wanted.iter().filter(|(name, _)| KEPT.contains(&name.as_str())) {
+        let (is_right, need) = match field.as_str() {
+            "modelRetrainDays" => (
+                value.as_f64().is_some_and(|days| (0.0..=36_500.0).contains(&days)),
+                "a number of days from 0 to 36500",
+            ),
+            "modelExportFrequency" | "autoOptimizationFrequency" => {
+                (value.as_str().and_then(seconds).is_some(), "a duration as PT5M")
+            }
+            _ => (value.as_str().is_some_and(is_time), "a time as 2026-01-31T12:00:00Z"),
+        };
+        if !is_right {
+            return wrong(field, value, need);
         }
     }
     let is_known = |name: &str| {

@@ -76,6 +76,11 @@ fn moment_of(text: &str) -> Option<i64> {
     Some(seconds * 1000 + (parts * 1000.0) as i64)
 }
 
+/// Whether `text` is a time.
+pub(super) fn is_time(text: &str) -> bool {
+    moment_of(text).is_some()
+}
+
 /// The seconds of a duration such as `PT10M`, `P1DT2H` or `PT0.5S`.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let rest = text.strip_prefix('P')?;

@@ -114,6 +114,10 @@ fn refusals_name_the_field() {
         (json!({"explorationPercentage": 20}), "explorationPercentage"),
         (json!({"learningMode": "Off"}), "learningMode"),
         (json!({"logRetentionDays": 0}), "logRetentionDays"),
+        (json!({"modelExportFrequency": "x"}), "modelExportFrequency"),
+        (json!({"modelRetrainDays": "PT5M"}), "modelRetrainDays"),
+        (json!({"autoOptimizationFrequency": 7}), "autoOptimizationFrequency"),
+        (json!({"autoOptimizationStartDate": "soon"}), "autoOptimizationStartDate"),
         (json!({"isAutoOptimizationEnabled": "yes"}), "isAutoOptimizationEnabled"),
         (json!({"learningmode": "Apprentice"}), "learningmode"),
     ];
