@@ -429,6 +429,44 @@ def test_rows_of_other_kinds_than_in_fit():
     assert face.FolkloreClassifier().fit(rows, texts).predict(rows[:2]).tolist() == texts[:2]
 
 
+def test_dictionaries_after_a_frame_of_numbers():
+    """They are rows of the frame, whatever the order of their keys."""
+    pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = face.FolkloreClassifier().fit(X, y)
+    expected = model.predict_proba(X)
+    rows = X[X.columns[::-1]].to_dict("records")
+    for given in (rows, tuple(rows), X.to_dict("list")):
+        assert np.array_equal(model.predict_proba(given), expected)
+    assert np.array_equal(model.predict_proba(rows[0]), expected[:1])
+    assert np.array_equal(clone(model).fit(X, y).partial_fit(rows, y).predict_proba(X), model.partial_fit(X, y).predict_proba(X))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict([{"other": 1.0}])
+    with pytest.raises(ValueError, match="the rows of fit had none; an array was needed"):
+        face.FolkloreClassifier().fit(X.to_numpy(), y).predict(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("radius", "x"), ("radius", [1]), ("memory", "x"), ("memory", -1), ("fit_intercept", "False"), ("scale", -1), ("scale", None)],
+)
+def test_settings_of_the_wrong_kind_are_named(name, value):
+    X, y = load_iris(return_X_y=True)
+    model = face.FolkloreClassifier(**{name: value})
+    for learn in (model.fit, lambda X, y: model.partial_fit(X, y, classes=[0, 1, 2])):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} = "):
+            learn(X, y)
+
+
+@pytest.mark.parametrize("weight", [-1, float("nan"), "x"])
+def test_weights_of_classes_are_refused_by_their_class(weight):
+    X, y = load_iris(return_X_y=True)
+    model = face.FolkloreClassifier(class_weight={0: weight})
+    for learn in (model.fit, lambda X, y: model.partial_fit(X, y, classes=[0, 1, 2])):
+        with pytest.raises((TypeError, ValueError), match=r"^class_weight\[0\] = "):
+            learn(X, y)
+
+
 @pytest.mark.parametrize("name", ["Folklore", "Ogd"])
 def test_numbers_that_go_missing_behind_the_first_rows(name):
     # The rows that decide about the columns are whole: missing numbers behind them were 0 before standardising.

@@ -79,6 +79,8 @@ def truth(**values: Any) -> None:
 def check_scale(scale: str | None) -> None:
     """Refuses a scaling that does not exist."""
     if scale is not None:
+        if not isinstance(scale, str):
+            raise TypeError(f"scale = {scale!r}: must be a text, such as 'standard'")
         _core.survey(np.zeros((1, 1)), None, scale, False)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Rows
-from .._kinds import KINDS, caution, classifier
+from .._kinds import KINDS, caution, check_scale, classifier, number, truth, whole
 from .._learner import Learner
 from . import _rows
 from ._merged import merged
@@ -173,6 +173,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._partial_fit(X, y, classes, None)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, merge: bool) -> Any:
+        self._check_settings()
         if not (isinstance(self.passes, int | np.integer) and self.passes >= 1):
             raise ValueError(f"passes = {self.passes}: must be a whole number of at least 1")
         if not (self.orders is None or isinstance(self.orders, int | np.integer) and self.orders >= 1):
@@ -236,6 +237,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._read_tables(self._named(self._core))
         return self
 
+    def _check_settings(self) -> None:
+        """Refuses settings of other kinds than were needed, by their names."""
+        number(radius=self.radius)
+        whole(memory=self.memory)
+        truth(fit_intercept=self.fit_intercept)
+        check_scale(None if self.scale == "auto" else str(self.scale) if self.scale is None else self.scale)
+
     def _reading(self) -> dict[str, Any]:
         """How tables are read."""
         return _tables.reading(**{name: getattr(self, name) for name in (*_tables.ROLES, *_tables.MISSING)})
@@ -277,6 +285,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+        self._check_settings()
         _tables.check_index(X, of="X", y=y, sample_weight=sample_weight)
         learner: _core.Learner | None = getattr(self, "_core", None)
         dense = getattr(self, "_table", None) is not None or bool(_tables.said(self._reading()))
@@ -487,6 +496,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _in_order(self, X: Any) -> Any:
         """`X`, whose columns have the order of those of fit, also where scikit-learn does not look at their names, which are no texts."""
+        X = _rows.framed(X, getattr(self, "feature_names_in_", None))
         names = _rows.places(X)
         if names is not None and self._places is not None and names != self._places and set(names) == set(self._places):
             raise ValueError(f"X has the columns {names[:10]}; they were needed in the order of fit, {self._places[:10]}")

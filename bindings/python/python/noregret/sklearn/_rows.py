@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,23 @@ def rows(X: Any, dense: bool) -> Any:
 def places(X: Any) -> list[Any] | None:
     """The names of the columns of a DataFrame, in their order."""
     return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def framed(X: Any, names: Any) -> Any:
+    """Dictionaries, of a row each or of columns, as a frame, in which the columns `names` of fit come first, in their order."""
+    if not isinstance(X, Mapping) and not (isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)):
+        return X
+    if names is None:
+        raise ValueError("X has names of columns, and the rows of fit had none; an array was needed, as in fit")
+    try:
+        import pandas
+    except ImportError:
+        raise TypeError("X has dictionaries; a frame was needed, as in fit, or pandas, which makes one of them") from None
+    table = _tables.table(X)
+    cells = dict(zip(table.names, table.cells, strict=True))
+    known = list(names)
+    order = [name for name in known if name in cells] + [name for name in table.names if name not in known]
+    return pandas.DataFrame({name: cells[name] for name in order})
 
 
 def filled(X: Any, core: _core.Learner) -> Any:

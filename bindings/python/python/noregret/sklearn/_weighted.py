@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class WeightedClassifier(Classifier):
             raise ValueError(
                 'class_weight = "balanced" needs all rows, and partial_fit sees some: give a dictionary of weights by class'
             )
+        if isinstance(self.class_weight, Mapping):
+            _targets.class_weights(self.class_weight)
         y = np.asarray(y)
         given = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
         by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
