@@ -63,6 +63,7 @@ class Rounds(Model[_core.Bandit]):
         notes: list[str] = []
         facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
         asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
+        _one_axis(np.asarray(y))
         values, places = _arrays.distinct(y)
         _targets.check_types(values, self._given)
         names = [_targets.text_of(value) for value in values]
@@ -183,6 +184,7 @@ class Rounds(Model[_core.Bandit]):
     def _classes(self, y: Any) -> Ints:
         """Labels as indices: by what they are called, or numbers of classes where labels have other names."""
         array = np.asarray(y)
+        _one_axis(array)
         by_name = any(not isinstance(value, str) for value in self._given.values())
         if array.dtype.kind == "f" and not self._given:
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
@@ -191,7 +193,7 @@ class Rounds(Model[_core.Bandit]):
         if whole and not by_name and self._given:
             # A text of digits is what a number would be called, and no place.
             by_name = any(str(int(number)) in self._names() for number in np.unique(array[~np.isnan(array)] if array.dtype.kind == "f" else array).tolist())
-        if array.ndim != 1 or (whole and not by_name):
+        if whole and not by_name:
             return np.asarray(_arrays.targets(y, False, self._names()), dtype=np.int64)
         values, places = _arrays.distinct(y)
         values = _targets.known_as(values, self._given.values())
@@ -232,6 +234,12 @@ class Rounds(Model[_core.Bandit]):
         core, self._given, self._asked, self._frame = state
         self._held = None if core is None else self._compiled.from_bytes(core)
         self._index = None
+
+
+def _one_axis(y: Any) -> None:
+    """Refuses anything but one label for each row."""
+    if y.ndim != 1:
+        raise ValueError(f"y has {y.ndim} axes; one was needed, with a label for each row: bandits take no probability vectors")
 
 
 def _full(rows: Rows) -> Rows:

@@ -160,7 +160,7 @@ def class_weights(given: Mapping[Any, float] | None) -> dict[str, float] | None:
 
 
 def weight_names(label: Any) -> list[str]:
-    """What a label may be called among the weights: equal numbers are one label in every writing."""
+    """What a label may be called, among weights and beside texts: equal numbers are one label in every writing."""
     text = text_of(label)
     number = isinstance(label, float | np.floating | decimal.Decimal) and label == label // 1
     return [str(int(label)), text] if number else [text]
@@ -189,8 +189,9 @@ def names_as(labels: Iterable[Any], known: Mapping[str, Any]) -> list[str]:
 
 
 def check_types(labels: Iterable[Any], known: Mapping[str, Any]) -> None:
-    """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text."""
-    given = [(text_of(label), label) for label in labels]
+    """Refuses a text beside a number of the same writing, among distinct labels and the `known` ones by their text. 1.0 is written as 1,
+    too."""
+    given = [(text, label) for label in labels for text in weight_names(label)]
     _core.check_types([(text, known[text]) for text, _ in given if text in known] + given)
 
 
