@@ -36,6 +36,10 @@ pub(crate) struct Found {
     pub(crate) ends: bool,
 }
 
+/// A remark on a delimiter that ends the names and all rows.
+const NAMELESS_END: &str =
+    "the last column has neither a name nor cells, since a delimiter ends every row: it is left out";
+
 /// A remark on `rows` above the names, if there are any.
 pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
     let first = shown(rows.first()?.iter().find(|cell| !cell.is_empty()).unwrap_or_default());
@@ -102,7 +106,23 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
             "{what}, by their numbers, since the first line is taken for a row; the option header = yes takes it for the names"
         ),
     };
-    let (label, weight) = label_and_weight(&named.names, options).map_err(numbered)?;
+    let last = named.names.len() - 1;
+    let is_end = |row: &ByteRecord| row.get(last).is_none_or(|cell| cell.trim_ascii().is_empty());
+    let is_asked = |column: &str| find_column(&named.names, column).is_ok_and(|at| at == last);
+    let end = header
+        && last > 0
+        && !rows.is_empty()
+        && is_end(first)
+        && rows.iter().all(|row| is_end(row))
+        && !asked(options).into_iter().any(is_asked);
+    let without = end.then(|| {
+        let mut options = options.clone();
+        options.drop.push(named.names[last].clone());
+        options
+    });
+    let options = without.as_ref().unwrap_or(options);
+    let own = &named.names[..last + usize::from(!end)];
+    let (label, weight) = label_and_weight(own, options).map_err(numbered)?;
     named.check_label(label, options)?;
     let missing = options.missing();
     let sample = Sample {
@@ -121,6 +141,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     inferred.notes.extend(rows_in_quotes(&rows, delimiter));
     inferred.notes.splice(0..0, note_above(above_names));
     inferred.notes.extend(word.map(about_word));
+    inferred.notes.extend(end.then(|| NAMELESS_END.to_owned()));
     if second {
         let note = "the second line is not a row: it is between the names and the numbers";
         inferred.notes.insert(0, note.to_owned());

@@ -78,6 +78,27 @@ fn delimiters_may_end_rows() {
     }
 }
 
+/// Where one ends the names and every row, the last column that has a name is the label by default.
+#[test]
+fn a_nameless_empty_end_is_no_label() {
+    let text = "a,b,kind,\n1,3,x,\n2,4,y,\n1,3,x,\n";
+    let mut reader = open_file(text, &ReadOptions::default()).unwrap();
+    let note =
+        "the last column has neither a name nor cells, since a delimiter ends every row: it is left out";
+    assert!(reader.notes().iter().any(|said| said == note), "{:?}", reader.notes());
+    let saved = ReadOptions { schema: Some(reader.schema()), ..ReadOptions::default() };
+    let rows = ["2 x*1 a=1 b=3", "3 y*1 a=2 b=4", "4 x*1 a=1 b=3"];
+    assert_eq!(read(&mut *reader), rows);
+    for again in [text, "a,b,kind\n1,3,x\n2,4,y\n1,3,x\n"] {
+        assert_eq!(read(&mut *open(again, &saved).unwrap()), rows, "{again}");
+    }
+    // A cell in it, or the wish to have it, makes it a column.
+    let asked = ReadOptions { label: Some("4".into()), ..ReadOptions::default() };
+    for (text, options) in [("a,b,kind,\n1,3,x,\n2,4,y,z\n", ReadOptions::default()), (text, asked)] {
+        assert!(!open_file(text, &options).unwrap().notes().iter().any(|said| said == note), "{text}");
+    }
+}
+
 /// In some rows it is a cell too many, in every part of a file and with a saved model.
 #[test]
 fn a_delimiter_at_the_end_of_some_rows_is_a_bad_row() {
