@@ -119,6 +119,23 @@ def test_redis_streams(server, monkeypatch):
     assert [fields[b"label"].decode() for _, fields in forecasts] == played
 
 
+def test_redis_entries_that_are_no_rows_are_passed_over(server, capsys):
+    module = recipe("redis_stream")
+    row = {"a": 1.0, "label": "no"}
+    rows = [{"row": "{"}, {"other": "1"}, {"row": json.dumps(row)}, {"row": "[1]"}, {"row": json.dumps(row | {"label": "maybe"})}]
+    sent = [server.xadd("odd", fields) for fields in rows]
+    for _ in range(2):  # The next start is past them, too.
+        module.learn(server, "odd", ["no", "yes"], "ogd")
+    assert server.hget("odd:model", "position") == sent[-1]
+    assert [number for number, _ in server.xrange("odd:forecasts")] == [sent[2]]
+    told = capsys.readouterr().err
+    assert told.count("is passed over") == 4 and "the label 'maybe' is none of ['no', 'yes']" in told, told
+    # A batch without any row.
+    last = server.xadd("odd", {"row": "null"})
+    module.learn(server, "odd", ["no", "yes"], "ogd")
+    assert server.hget("odd:model", "position") == last
+
+
 def test_redis_is_read_as_the_page_says(server):
     """Until it is ended, also when nothing comes for longer than the client waits by itself."""
     address = f"redis://127.0.0.1:{server.connection_pool.connection_kwargs['port']}"

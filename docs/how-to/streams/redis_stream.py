@@ -5,7 +5,8 @@
 
 The model is kept in Redis, with the position in the stream up to which it has learnt. Model, position and forecasts are written in one
 transaction: whatever is killed, and when, the next start goes on from the last transaction. A second program on the same stream is no
-harm: only the one that wrote last goes on, the other one loads its model.
+harm: only the one that wrote last goes on, the other one loads its model. An entry that is no row, or whose label is none of those named,
+is passed over, and named on standard error.
 """
 
 import json
@@ -23,9 +24,8 @@ def learn(client, stream, labels, name="auto", wait=None):
     learner, position = load(client, stream, labels, name)
     while entries := client.xread({stream: position}, count=ROWS, block=wait):
         ((_, entries),) = entries
-        rows = [json.loads(fields[b"row"]) for _, fields in entries]
-        labelled = [row.pop("label", None) for row in rows]  # without a label: forecast, not learnt
-        told = learner.run(rows, labelled)
+        good = list(readable(entries, labels))
+        told = learner.run([row for _, row, _ in good], [label for _, _, label in good]) if good else None
         last = entries[-1][0].decode()
         try:
             with client.pipeline() as transaction:
@@ -34,12 +34,26 @@ def learn(client, stream, labels, name="auto", wait=None):
                     raise redis.WatchError
                 transaction.multi()
                 transaction.hset(f"{stream}:model", mapping={"position": last, "learner": pickle.dumps(learner)})
-                for (number, _), played in zip(entries, told.played, strict=True):
+                for (number, _, _), played in zip(good, told.played if told else [], strict=True):
                     transaction.xadd(f"{stream}:forecasts", {"label": told.labels[played]}, id=number)
                 transaction.execute()
             position = last
         except redis.WatchError:  # Another program has learnt these rows.
             learner, position = load(client, stream, labels, name)
+
+
+def readable(entries, labels):
+    """The entries that are rows: number, features, and label; without one (None) a row is forecast, and not learnt."""
+    for number, fields in entries:
+        try:
+            row = json.loads(fields[b"row"])
+            label = row.pop("label", None)
+            if label is not None and label not in labels:
+                raise ValueError(f"the label {label!r} is none of {labels}")
+        except (AttributeError, KeyError, TypeError, ValueError) as why:
+            print(f"entry {number.decode()} is passed over: {why!r}", file=sys.stderr)
+        else:
+            yield number, row, label
 
 
 def load(client, stream, labels, name):
