@@ -41,8 +41,8 @@ const NOT_OFFERED: [(&str, &str); 2] = [
     ),
 ];
 
-/// The settings that are kept and given back, and have no effect: durations, a number of days, and times, which
-/// clients read as such.
+/// The settings that are kept and given back, and have no effect: durations, a number of days, and times,
+/// which clients read as such.
 const KEPT: [&str; 5] = [
     "modelExportFrequency",
     "modelRetrainDays",

@@ -23,7 +23,8 @@ pub(crate) fn read_log(
     read_after(&db, &path, segment.seq as i64, each)
 }
 
-/// Reads every event that is kept while its model runs, in all segments of the log, after the header of the last.
+/// Reads every event that is kept while its model runs, in all segments of the log, after the header of the
+/// last.
 pub(crate) fn read_kept(
     folder: &Path,
     begin: &mut dyn FnMut(&Segment) -> Result<(), Fault>,
