@@ -163,6 +163,30 @@ def test_hashing(here):
     assert rates["rounds"] == 120
 
 
+@row("products of features")
+def test_products():
+    about = next(entry for entry in catalogue() if entry["name"] == "auto")
+    assert "of features and their products" in re.sub(r"\s+", " ", str(about)), about
+
+
+@row("leave namespaces out")
+def test_namespaces_are_left_out(here):
+    (command,) = code(cells("leave namespaces out")[1])
+    Path("data.vw").write_text("1 |a x:1 |b y\n2 |b z |article w\n" * 20)
+    subprocess.run(command, shell=True, check=True)
+    assert Path("less.vw").read_text() == "1 |b y\n2 |b z \n" * 20
+    assert summary("run", "less.vw", "--learner", "ogd")["rounds"] == 40
+
+
+@row("several passes, cache")
+def test_passes():
+    x, y = stream(60, 3, 2)
+    from noregret.sklearn import AutoClassifier
+
+    assert code(cells("several passes, cache")[1]) == ["AutoClassifier(passes=10)"]
+    assert AutoClassifier(passes=10).fit(x[:, :2], y).passes == 10
+
+
 @row("VW's text format, JSON, dsjson")
 def test_formats(here):
     log = '{"_label_cost":-1,"_label_probability":0.5,"_label_Action":1,"_labelIndex":0,"o":[{"v":1,"EventId":"e"}],"a":[1,2],"p":[0.5,0.5],' \

@@ -271,7 +271,12 @@ fn parse_head(head: &str, row: &mut Row) -> Result<(), ReadErrorKind> {
                 _ => return Err(bad(format!("importance {} is not a number of at least 0", shown(word)))),
             },
             2 if fast_float2::parse::<f64, _>(word) == Ok(0.0) => {}
-            2 => return Err(bad(format!("base {} is not supported, only 0 is", shown(word)))),
+            2 => {
+                return Err(bad(format!(
+                    "base {} is a forecast to begin with, and each begins at 0; leave it out",
+                    shown(word)
+                )));
+            }
             _ => return Err(bad(format!("{} is one word too many before the bar", shown(word)))),
         }
     }
@@ -511,7 +516,7 @@ mod tests {
             ("1 |f:x a", r#"the scale of namespace "f:x" is not a finite number"#),
             ("1 -1 | a", r#"importance "-1" is not a number of at least 0"#),
             ("1 x | a", r#"importance "x" is not a number of at least 0"#),
-            ("1 1 0.5 | a", r#"base "0.5" is not supported, only 0 is"#),
+            ("1 1 0.5 | a", r#"base "0.5" is a forecast to begin with, and each begins at 0; leave it out"#),
             ("1 1 0 4 | a", r#""4" is one word too many before the bar"#),
             ("1 a b", r#""1 a b" has no bar | before its features"#),
             ("1:x | a", r#""x" of label "1:x" is not a finite number"#),
