@@ -106,6 +106,18 @@ def test_several_labels_in_rows_of_other_lengths_are_refused():
         Learner("folklore").update([[1.0], [2.0]], [["a"], ["b", "c"]])
     with pytest.raises(TypeError, match="a label, or a list of the probabilities of the classes in their order, was needed"):
         Learner("folklore", features=1, labels=["a", "b"]).learn_one([1.0], {"a": 0.5, "b": 0.5})
+    for label in ({"a": 0.5, "b": 0.5}, {"a", "b"}):
+        with pytest.raises(TypeError, match=r"^y\[1\] is .*a label, or a list of the probabilities of the classes in their order, was needed"):
+            Learner("folklore").run([[1.0], [2.0]], ["a", label])
+
+
+def test_sparse_labels_are_probability_vectors():
+    """As in an array of them: what LabelBinarizer makes with sparse_output=True."""
+    sparse = pytest.importorskip("scipy.sparse")
+    x, y = np.arange(12.0).reshape(6, 2), np.eye(3)[[0, 1, 2] * 2]
+    expected = Learner("folklore").run(x, y).rates
+    for made in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        assert Learner("folklore").run(x, made(y)).rates == expected
 
 
 # Labels in files

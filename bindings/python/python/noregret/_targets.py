@@ -30,6 +30,8 @@ def labels(y: Any) -> Any:
     y = _tables.whole(y)
     if isinstance(y, str):
         return y
+    if hasattr(y, "tocsr"):
+        y = y.toarray()
     if y is None or not (hasattr(y, "__len__") or hasattr(y, "__arrow_c_stream__")):
         raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
     if isinstance(y, Mapping | set | frozenset):
@@ -62,6 +64,10 @@ def labels(y: Any) -> Any:
             )
         return _vectors(np.asarray(y))
     kinds = {_kind(label) for label in y} if isinstance(y, list | tuple) else set()
+    if None in kinds:
+        at, no_label = next(((at, label) for at, label in enumerate(y) if isinstance(label, Mapping | set | frozenset)), (0, None))
+        if no_label is not None:
+            raise TypeError(f"y[{at}] is {no_label!r}; a label, or a list of the probabilities of the classes in their order, was needed")
     if kinds == {str}:
         # NumPy writes other texts for members of an enumeration.
         y = [str.__str__(label) for label in y]
