@@ -373,6 +373,26 @@ def test_served_models_take_lists_and_know_their_routes(tmp_path, root):
     assert answered(bandit, "/predict", {"x": [0, 0, 0]}, root)[0] == 404
 
 
+def test_a_served_bandit_takes_labels_on_offer_rewards_and_costs(tmp_path):
+    from noregret.ray._serve import Decider
+
+    options = {"features": 2, "labels": ["a", "b", "c"], "seed": 1, "costs": (0, 10)}
+    bandit, alone = Decider(str(tmp_path / "log.ndjson"), "squarecb", options), Bandit("squarecb", **options)
+    for at, told in enumerate([{"reward": 0.25}, {"cost": 7}, {"correct": True}]):
+        body = {"x": [1.0, at], "labels": ["c", "b"]}
+        status, said = answered(bandit, "/decide", body)
+        mine = alone.decide(body["x"], body["labels"])
+        assert status == 200 and (said["label"], said["probability"]) == (mine.label, mine.probability)
+        assert answered(bandit, "/feedback", {"id": said["id"], **told}) == (200, {"id": said["id"]})
+        alone.feedback(mine.id, **told)
+    np.testing.assert_array_equal(bandit._bandit.scores([1.0, 1.0]), alone.scores([1.0, 1.0]))
+    assert answered(bandit, "/decide", {"x": [[1.0, 0.0]], "labels": ["b"]})[1][0]["label"] == "b"
+    for wrong in ({}, {"reward": 2}, {"cost": 11}, {"reward": 1, "correct": True}, {"correct": 1}, {"reward": "1"}):
+        status, said = answered(bandit, "/feedback", {"id": "3", **wrong})
+        assert status == 400, (wrong, said)
+    assert answered(bandit, "/decide", {"x": [1.0, 0.0], "labels": ["d"]})[0] == 400 and bandit.rounds() == 3
+
+
 def test_a_log_belongs_to_one_replica_and_one_bandit(tmp_path, monkeypatch):
     from noregret.ray import _serve
 

@@ -83,23 +83,24 @@ class Decider:
         self._bandit = bandit
         self._log = bandit.log(path.parent / f"{path.stem}.{number}{path.suffix}")
 
-    def decide(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
-        """Plays a label for one row, or for every row of a list; a row is a list of numbers, or an object of features by name."""
+    def decide(self, x: Any, labels: Any = None) -> dict[str, Any] | list[dict[str, Any]]:
+        """Plays a label for one row, or for every row of a list; a row is a list of numbers, or an object of features by name.
+        `labels`: those on offer, as `noregret.Bandit.decide` takes them, for all of these rows."""
         if isinstance(x, list | np.ndarray) and len(x) > 0 and isinstance(x[0], list | dict | np.ndarray):
             for row in x if self._bandit._held is not None else ():  # Raises for one that cannot be decided, before the first is.
-                self._bandit.predict(row)
-            return [self._decided(row) for row in x]
-        return self._decided(x)
+                self._bandit.predict(row, labels)
+            return [self._decided(row, labels) for row in x]
+        return self._decided(x, labels)
 
-    def _decided(self, row: Any) -> dict[str, Any]:
-        decision = self._bandit.decide(row)
+    def _decided(self, row: Any, labels: Any) -> dict[str, Any]:
+        decision = self._bandit.decide(row, labels)
         return {"id": str(decision.id), "label": _plain(decision.label), "probability": decision.probability}
 
-    def feedback(self, id: str, correct: Any) -> dict[str, Any]:
-        """Learns from the feedback for decision `id`."""
-        if not isinstance(correct, bool):
+    def feedback(self, id: str, correct: Any = None, reward: Any = None, cost: Any = None) -> dict[str, Any]:
+        """Learns from the feedback for decision `id`: one of `correct`, `reward` and `cost`, as for `noregret.Bandit.feedback`."""
+        if correct is not None and not isinstance(correct, bool):
             raise ValueError(f"correct = {correct!r}: true or false was needed")
-        self._bandit.feedback(id, correct)
+        self._bandit.feedback(id, correct, reward=reward, cost=cost)
         return {"id": id}
 
     def rounds(self) -> int:
@@ -118,8 +119,8 @@ class Decider:
 
 
 ROUTES: dict[str, Callable[[Any, Any], Any]] = {
-    "decide": lambda bandit, body: bandit.decide(_member(body, "x")),
-    "feedback": lambda bandit, body: bandit.feedback(str(_member(body, "id")), _member(body, "correct")),
+    "decide": lambda bandit, body: bandit.decide(_member(body, "x"), body.get("labels")),
+    "feedback": lambda bandit, body: bandit.feedback(str(_member(body, "id")), body.get("correct"), body.get("reward"), body.get("cost")),
 }
 """What a bandit answers."""
 
@@ -133,13 +134,13 @@ class Front:
         self._waiting: list[tuple[tuple[str, Any], asyncio.Future[tuple[int, Any]]]] = []
         self._asking: asyncio.Task[None] | None = None
 
-    async def decide(self, x: Any) -> Any:
+    async def decide(self, x: Any, labels: Any = None) -> Any:
         """See `Decider.decide`."""
-        return await self._bandit.decide.remote(x)
+        return await self._bandit.decide.remote(x, labels)
 
-    async def feedback(self, id: str, correct: Any) -> Any:
+    async def feedback(self, id: str, correct: Any = None, reward: Any = None, cost: Any = None) -> Any:
         """See `Decider.feedback`."""
-        return await self._bandit.feedback.remote(id, correct)
+        return await self._bandit.feedback.remote(id, correct, reward, cost)
 
     async def rounds(self) -> int:
         """See `Decider.rounds`."""
@@ -294,8 +295,8 @@ def deployment(
         A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`, a row or a list of rows.
     log
         Instead of `model`: the decision log of a bandit, which is made with `learner` and `**options`
-        (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`,
-        `POST …/feedback {"id": "..", "correct": true}`.
+        (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`, with `"labels"` for those on offer;
+        `POST …/feedback {"id": "..", "correct": true}`, or with `"reward"` or `"cost"` in place of `"correct"`.
     replicas, cores
         Number of processes that answer requests, and cores reserved by each. Several replicas of a bandit share one more process, which
         decides, learns and writes the log.
