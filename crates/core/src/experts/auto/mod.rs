@@ -319,7 +319,7 @@ impl Algorithm for Auto {
 
     const ABOUT: About = About {
         name: "auto",
-        summary: "the default: a mixture of linear learners, trees, a forest and nearest neighbours; nothing to tune",
+        summary: "the default: a mixture of second-order learners, trees, a forest and nearest neighbours; nothing to tune",
         paper: Paper { key: "vovk1990aggregating", place: "aggregating algorithm for log loss" },
         guarantee: "log loss <= that of every member + a few nats: ln(members) + ln(its forecasts) + 3.5, in total; in every interval of rounds, also after a change, + 6 ln(rounds) + ln(forecasts of all) + 1.8",
         cost: "that of its members, at most the budget",
