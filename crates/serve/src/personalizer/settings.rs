@@ -86,7 +86,8 @@ async fn configuration(handle: &Handle) -> Result<Value, Refusal> {
         Aggregation::Sum => "sum",
     }
     .into();
-    answer["logRetentionDays"] = service.retain_days.map_or(json!(-1), |days| json!(days as i64));
+    let whole = |days: f64| if days.fract() == 0.0 { json!(days as i64) } else { json!(days) };
+    answer["logRetentionDays"] = service.retain_days.map_or(json!(-1), whole);
     answer["explorationPercentage"] = service.explore.unwrap_or(0.0).into();
     let scores = handle.describe().await["scores"].clone();
     let events = scores["answered"].as_u64().unwrap_or(0);
@@ -109,7 +110,10 @@ pub(super) async fn service(ask: Ask) -> Answered {
 /// PUT configurations/service.
 pub(super) async fn set_service(ask: Ask, body: Body) -> Answered {
     let handle = ask.open(Right::Admin).await?;
-    let wanted: Map<String, Value> = ask.app.json(body).await?;
+    let mut wanted: Map<String, Value> = ask.app.json(body).await?;
+    // What is in force may be sent back, also what only a loop that was made as a model can have.
+    let told = configuration(&handle).await?;
+    wanted.retain(|name, value| told.get(name.as_str()) != Some(&*value));
     let old = handle.spec().service;
     handle.configure(configured(wanted, old)?).await.map_err(in_its_terms)?;
     Ok(answered(StatusCode::OK, &configuration(&handle).await?))

@@ -522,6 +522,16 @@ fn configurations_say_what_is_in_force() {
     let kept = json!({"modelExportFrequency": "PT5M", "defaultReward": 0.5});
     let told = service.put(path, &kept).ok(200);
     assert_eq!((&told["modelExportFrequency"], &told["defaultReward"]), (&json!("PT5M"), &json!(0.5)));
+    // Also what no loop could be given here.
+    let spec = json!({"feedback": "bandit", "service": {"wait_seconds": 1, "retain_days": 0.5}});
+    service.put("/v1/models/short", &spec).ok(201);
+    let short = "/loops/short/personalizer/configurations/service";
+    let told = service.get(short).ok(200);
+    assert_eq!((&told["rewardWaitTime"], &told["logRetentionDays"]), (&json!("PT1S"), &json!(0.5)), "{told}");
+    service.put(short, &told).ok(200);
+    let kept = service_of("short");
+    assert_eq!((&kept["wait_seconds"], &kept["retain_days"]), (&json!(1.0), &json!(0.5)), "{kept}");
+    assert_eq!(service.put(short, &json!({"rewardWaitTime": "PT2S"})).status, 400);
     // Nothing of a refused configuration is taken.
     let half = json!({"defaultReward": 0.25, "isAutoOptimizationEnabled": true});
     let refused = service.put(path, &half);
