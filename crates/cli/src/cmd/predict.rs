@@ -55,6 +55,10 @@ fn open(plan: &PredictPlan, schema: Schema, encoder: Encoder) -> Result<(Source,
     let mut source = plan.source.with_schema(schema);
     // The names of labels on offer with features of their own, which are no classes of the model.
     source.options.describes |= blocks;
+    if blocks {
+        // As many may be on offer as the model has room for, also where it has learnt from fewer.
+        source.options.room = u32::try_from(encoder.columns()).unwrap_or(u32::MAX);
+    }
     let reader = source.open()?;
     for sentence in reader.notes() {
         note(format_args!("noregret: {}: {sentence}", source.name()));

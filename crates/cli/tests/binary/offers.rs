@@ -126,9 +126,13 @@ fn articles_never_seen_before_are_played_by_their_features() {
     let more = folder.run("run b.ndjson --quiet --json --load model").succeeded().summary();
     assert!(error_rate(&more) < 0.2, "{more}");
     folder.write("c.ndjson", r#"{"x": {}, "labels": {"a": {}, "b": {}, "c": {}, "d": {}}, "y": "a"}"#);
+    let refused = "c.ndjson:1: 4 labels are on offer; the model has room for 3: one that is made with classes=4 takes them";
+    folder.run("run c.ndjson --quiet --load model").failed(2, refused);
     folder
-        .run("run c.ndjson --quiet --load model")
-        .failed(2, "c.ndjson:1: 4 labels are on offer; the model has room for 3");
+        .run("run a.ndjson --feedback bandit --set width=256 --set classes=4 --quiet --save more")
+        .succeeded();
+    folder.run("predict more c.ndjson").succeeded();
+    folder.run("run c.ndjson --quiet --load more").succeeded();
 }
 
 /// The same over `conditional-logit`, which goes on after it was saved, and has a bound with its certificate.

@@ -5,6 +5,7 @@ use noregret::example::Features;
 use super::{Encoder, Example, LARGEST_NORM, LargeRow};
 use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
+use crate::read::ndjson::offers::no_room;
 use crate::read::offer::HashedRound;
 use crate::read::row::Row;
 
@@ -67,7 +68,7 @@ impl Encoder {
         let width = self.scaler.block().unwrap_or(round.width) as usize;
         let (count, room) = (round.labels.len(), self.columns.checked_div(width).unwrap_or(0));
         match count > room {
-            true => Err(fault!("{count} labels are on offer; the model has room for {room}")),
+            true => Err(Fault::from(no_room(count, room))),
             false => Ok(()),
         }
     }

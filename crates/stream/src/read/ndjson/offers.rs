@@ -165,6 +165,13 @@ pub(crate) fn offers_described(width: u32) -> String {
     format!("labels with features of their own, hashed into {width} columns each")
 }
 
+/// The refusal of `count` labels on offer.
+pub(crate) fn no_room(count: usize, room: usize) -> String {
+    format!(
+        "{count} labels are on offer; the model has room for {room}: one that is made with classes={count} takes them"
+    )
+}
+
 /// Counts the columns of `count` blocks.
 ///
 /// # Errors
@@ -173,8 +180,7 @@ pub(crate) fn room(count: usize, width: u32, columns: &mut ColumnMap) -> Result<
     let needed = count as u64 * u64::from(width);
     match columns.numbered() {
         Some((_, most)) if needed > u64::from(most) => {
-            let room = most / width;
-            Err(ReadErrorKind::Row(format!("{count} labels are on offer; the model has room for {room}")))
+            Err(ReadErrorKind::Row(no_room(count, (most / width) as usize)))
         }
         _ => {
             columns.saw(needed as u32, 0);
