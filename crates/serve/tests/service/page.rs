@@ -63,6 +63,29 @@ fn a_loop_that_is_no_better_than_chance_says_so() {
     assert!(page.contains(r#"["better than chance by", shown((scores.chance || {}).better_by)]"#), "{page}");
 }
 
+/// The page of evaluations asks for verdicts, and reads what the answer has; that of models has cautions.
+#[test]
+fn pages_show_verdicts_and_cautions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    service.put("/v1/models/live", &spec).ok(201);
+    assert!(service.get("/v1/models").ok(200)["models"][0]["cautions"][0].is_string());
+    let page = String::from_utf8(service.get("/").bytes).expect("text");
+    assert!(page.contains(r#"place.cautions.textContent = (model.cautions || []).join("; ");"#), "{page}");
+    play(&service, "live", 0..100, |_, is_first| f64::from(u8::from(is_first)));
+    let page = String::from_utf8(service.get("/evaluation").bytes).expect("text");
+    assert!(page.contains("await asked({ policies: compared })") && page.contains(".verdict"), "{page}");
+    let body = json!({"policies": ["logged", "uniform", "constant:a"]});
+    let told = service.post("/v1/models/live/evaluate", &body).ok(200);
+    assert_eq!(told["evaluations"].as_array().map(Vec::len), Some(3), "{told}");
+    for key in ["estimates", "decisions", "missing", "effective_sample_size"] {
+        assert!(!told["evaluations"][0][key].is_null(), "{key}: {told}");
+    }
+    let verdicts = told["differences"].as_array().expect("differences");
+    assert!(verdicts.len() == 2 && verdicts.iter().all(|one| one["verdict"].is_string()), "{told}");
+}
+
 /// The page reads nothing from the state of a model that no model has.
 #[test]
 fn what_the_page_reads_is_in_the_state() {
