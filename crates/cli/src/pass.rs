@@ -10,6 +10,7 @@ use noregret::param::Values;
 use noregret::problem::Problem;
 use noregret_stream::caution::Caution;
 use noregret_stream::encode::Encoder;
+use noregret_stream::encode::survey::{look_alike, perhaps_missing};
 use noregret_stream::run::RunError;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::feed::Feed;
@@ -220,11 +221,28 @@ fn check_rows(plan: &StreamPlan, feed: &Feed, runs: &[Run]) -> Result<(), Failur
     for odd in feed.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
     }
+    for missing in missing_numbers(feed) {
+        note(format_args!("noregret: {missing}"));
+    }
+    // A file gets them before its first row.
+    let labels = feed.encodings.first().map(|one| one.encoder.labels());
+    if let Some(labels) = labels.filter(|_| feed.reader.size().is_none()) {
+        for sentence in look_alike(labels).into_iter().chain(perhaps_missing(labels)) {
+            note(format_args!("noregret: {sentence}"));
+        }
+    }
     if runs.iter().any(|run| run.score.rounds() == 0) {
         interrupt::check(plan.stop(), interrupt::nothing_learnt)?;
         return Err(Failure::data(format!("{}: no labelled row was learnt from", plan.source.name())));
     }
     Ok(())
+}
+
+/// Remarks on missing numbers, by the first run that has each.
+fn missing_numbers(feed: &Feed) -> impl Iterator<Item = String> {
+    let zeros = feed.encodings.iter().find_map(|one| one.holes.zeros());
+    let untold = feed.encodings.iter().find_map(|one| one.holes.untold(feed.reader.as_ref()));
+    zeros.into_iter().chain(untold)
 }
 
 /// The runs of a pass before its first row.

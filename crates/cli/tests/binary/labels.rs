@@ -425,6 +425,12 @@ fn labels_that_look_alike_are_told() {
         assert!(said(&labels).contains(&sentence), "{}", said(&labels));
     }
     assert!(!said(&["1.1", "1.10", "x"]).contains("look alike"));
+    // On a pipe, after the rows.
+    let text: String =
+        (0..30).map(|t| format!("{} | a:{} b:1\n", ["No", "Yes", "yes"][t % 3], t % 7)).collect();
+    let compare = "compare - --format vw --learners ogd,perceptron --set classes=3 --set features=2";
+    let ran = Folder::new().run_with(compare, &text).succeeded();
+    assert_eq!(ran.stderr.matches(r#"the labels "Yes" and "yes" look alike"#).count(), 1, "{}", ran.stderr);
     // In a log they are two labels, each played half as often.
     let rows: String = (0..40).map(|t| format!("{},{},0.5,{}\n", t % 7, ["a", "A"][t % 2], t % 2)).collect();
     let folder = Folder::with("log.csv", format!("x,chosen,prob,click\n{rows}"));

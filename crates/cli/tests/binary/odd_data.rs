@@ -301,6 +301,8 @@ fn missing_numbers_that_no_feature_tells_are_said() {
         ("run - --format vw --learner ogd --hash-bits 8", None),
         ("run a.vw --load model", Some("\"a\"")),
         ("run - --format vw --learner ogd --set features=2", Some("\"a\"")),
+        ("compare - --format vw --learners ogd,perceptron --set features=2 --set classes=2", Some("\"a\"")),
+        ("compare a.vw --learners ogd,perceptron", None),
     ] {
         let said = folder.run_with(arguments, &text).succeeded().stderr;
         let sentence = name.map(|name| format!("noregret: numbers of the feature {name}"));

@@ -1,19 +1,17 @@
 //! A source of examples: a reader and its encoder, with a policy for bad rows.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::encode::encoder::{Encoder, row_error};
 use crate::encode::example::Example;
+use crate::encode::holes::Holes;
 use crate::encode::labels::Labels;
-use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
-use crate::read::error::{ReadError, shown};
+use crate::read::error::ReadError;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
-use crate::words::counted;
 
 /// Number of bad rows that are skipped before reading fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,10 +100,7 @@ pub struct ReadExamples {
     /// The name of the last row that had one.
     last: String,
     frozen: bool,
-    /// Rows with a missing number that counts as 0, because columns are not standardised.
-    zeroed: u64,
-    /// Numbers of rows with a missing number for which the mean of its column stands, by columns.
-    means: BTreeMap<u32, u64>,
+    holes: Holes,
     unscored: u64,
     first_unscored: Option<String>,
     /// Number of rows read, bad ones included, and of examples made.
@@ -154,8 +149,7 @@ impl ReadExamples {
             row: Row::new(),
             last: String::new(),
             frozen: false,
-            zeroed: 0,
-            means: BTreeMap::new(),
+            holes: Holes::default(),
             unscored: 0,
             first_unscored: None,
             read: 0,
@@ -249,13 +243,8 @@ impl ReadExamples {
 
     fn encode(&mut self, out: &mut Example) -> Result<(), Fault> {
         self.reader.columns().check_row(self.row.indices(), self.encoder.columns())?;
-        let is_zero = self.encoder.scaler().scaling() == Scaling::MaxAbs && !self.row.missing().is_empty();
-        self.zeroed += u64::from(is_zero);
+        self.holes.see(&self.row, &self.encoder, !self.frozen);
         if !self.frozen {
-            let lacks = |column: &&u32| self.encoder.lacks(**column);
-            for column in self.row.missing().iter().filter(lacks) {
-                *self.means.entry(*column).or_default() += 1;
-            }
             return self.encoder.encode(&self.row, out);
         }
         if let Some(what) = self.encoder.encode_frozen(&self.row, out)? {
@@ -273,37 +262,13 @@ impl ReadExamples {
 
     /// A remark on missing numbers that count as 0, if there were any, because columns are not standardised.
     pub fn zeros(&self) -> Option<String> {
-        let rows = match self.zeroed {
-            0 => return None,
-            1 => "1 row".to_owned(),
-            rows => format!("{rows} rows"),
-        };
-        Some(format!(
-            "numbers are missing in {rows}, and count as 0: columns are divided by their largest magnitude (scale maxabs), as those of \
-             more than 1,024 columns are by default; standardised (scale standard), they count as their column's mean where 0 is far from it"
-        ))
+        self.holes.zeros()
     }
 
     /// A remark on missing numbers of learnt rows that count as a mean far from 0, if there were any and no
     /// feature says that they are missing.
     pub fn untold(&self) -> Option<String> {
-        let schema = self.reader.schema();
-        // Hashed columns have a feature each, but for those of models of before.
-        let told = matches!(schema.columns, Columns::Hashed { .. })
-            && (schema.marked || schema.csv.is_some_and(|csv| csv.numbers.is_some()));
-        let columns = self.reader.columns();
-        let mut untold = self.means.iter().filter(|(column, _)| !told && !columns.is_marked(**column));
-        let (first, rows) = untold.next()?;
-        let others = match untold.count() as u64 {
-            0 => String::new(),
-            count => format!(", likewise those of {}", counted(count, "other feature")),
-        };
-        Some(format!(
-            "numbers of the feature {} are missing in {}, and count as its mean, since 0 is far from it{others}; no feature says where: \
-             add one that is 1 there",
-            shown(&*columns.name(*first)),
-            counted(*rows, "row")
-        ))
+        self.holes.untold(self.reader.as_ref())
     }
 
     /// The error of the first of them.

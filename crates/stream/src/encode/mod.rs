@@ -1,6 +1,6 @@
 //! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), their weights
-//! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), and rows
-//! that are learnt later, or never (`late`).
+//! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), missing
+//! numbers (`holes`), and rows that are learnt later, or never (`late`).
 
 mod ahead;
 pub mod class_weights;
@@ -8,6 +8,7 @@ pub mod costs;
 mod encoder;
 mod example;
 pub mod examples;
+pub mod holes;
 pub mod labels;
 mod late;
 mod measure;

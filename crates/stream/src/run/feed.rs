@@ -3,6 +3,7 @@
 use noregret::example::Label;
 
 use crate::encode::examples::BadRows;
+use crate::encode::holes::Holes;
 use crate::encode::{Encoder, Example, row_error};
 use crate::read::error::ReadError;
 use crate::read::live::Stop;
@@ -42,6 +43,8 @@ pub struct EncoderRun {
     pub bad_rows: u64,
     /// The error of the first of them.
     pub first_bad_row: Option<String>,
+    /// Missing numbers.
+    pub holes: Holes,
     /// The row that ended it, as it cannot be encoded and bad rows are not skipped.
     pub refused: Option<ReadError>,
 }
@@ -95,8 +98,10 @@ impl Feed {
         bad_rows: BadRows,
         limit: Option<u64>,
     ) -> Self {
-        let encoding =
-            |encoder| EncoderRun { encoder, rows: 0, bad_rows: 0, first_bad_row: None, refused: None };
+        let encoding = |encoder| {
+            let (holes, refused) = (Holes::default(), None);
+            EncoderRun { encoder, rows: 0, bad_rows: 0, first_bad_row: None, holes, refused }
+        };
         Self {
             reader,
             encodings: encoders.into_iter().map(encoding).collect(),
@@ -176,6 +181,9 @@ impl Feed {
             let example = filled.next();
             let columns = encoding.encoder.columns();
             let encoded = self.reader.columns().check_row(self.row.indices(), columns);
+            if encoded.is_ok() {
+                encoding.holes.see(&self.row, &encoding.encoder, true);
+            }
             if let Err(what) = encoded.and_then(|()| encoding.encoder.encode(&self.row, example)) {
                 let error = row_error(&self.name, &self.row, what);
                 if !encoding.pass_over(&error, policy) {
