@@ -1,6 +1,8 @@
 """What a model file holds beside the learner: the weights of classes, and the order of columns that count by their places."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -178,3 +180,16 @@ def test_lines_of_libsvm_have_the_columns_of_arrays(tmp_path):
         found = [list(line["probabilities"].values()) for line in program(*words)]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
         assert ("features are taken as numbered from 1" in sentences(*words)) == (base == 1)
+
+
+def test_a_bandit_begins_with_the_log_of_another_program(tmp_path):
+    lines = [f"{1 + t % 2}:{t % 2}:0.5 | hour:{t % 24}" for t in range(200)]
+    (tmp_path / "log.vw").write_text("".join(line + "\n" for line in lines))
+    words = "run log.vw --feedback bandit --learner squarecb --set oracle=pooled --save begun --quiet"
+    done = subprocess.run([sys.executable, "-m", "noregret", *words.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    bandit = Bandit.load(tmp_path / "begun")
+    # The first label has cost nothing, the second one 1.
+    assert bandit.rounds == 200 and bandit.predict({"hour": 9}) == "1"
+    bandit.feedback(bandit.decide({"hour": 9}).id, True)
+    assert bandit.rounds == 201

@@ -200,7 +200,7 @@ def test_files_and_tables_in_a_list_are_no_rows(tmp_path):
     path.write_text("a,y\n1,no\n")
     for model in (Learner("folklore"), Bandit("squarecb")):
         for given in (path, str(path)):
-            with pytest.raises(TypeError, match=r"a file; rows were needed: pandas.read_csv reads them"):
+            with pytest.raises(TypeError, match=r"a file; rows were needed: pandas.read_csv reads them, .*: Learner.load or Bandit.load goes on"):
                 model.run(given, "y")
         with pytest.raises(TypeError, match="x has tables as its rows, the first of type DataFrame"):
             model.run([pandas.DataFrame({"a": [1.0]})], ["no"])

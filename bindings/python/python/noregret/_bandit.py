@@ -355,7 +355,8 @@ class Bandit(Rounds):
         Parameters
         ----------
         log
-            A log of `Bandit.log` or `noregret run --log`: lines of JSON, compressed or not, or Parquet.
+            A log of `Bandit.log` or `noregret run --log`: lines of JSON, compressed or not, or Parquet. From a log of another program
+            (Vowpal Wabbit's text or dsjson, a table of decisions) `noregret run LOG --save MODEL` learns, and `Bandit.load(MODEL)` goes on.
         model
             The model file with which the log starts, if any.
         most_waiting

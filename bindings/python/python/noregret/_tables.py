@@ -173,7 +173,10 @@ def whole(x: Any) -> Any:
 def rows(x: Any) -> Any:
     """Rows in memory that are learnt, of which a path is none."""
     if isinstance(x, os.PathLike) or (isinstance(x, str) and os.path.isfile(x)):
-        raise TypeError(f"x is {x!r}, a file; rows were needed: pandas.read_csv reads them, and `noregret run` learns from the file itself")
+        raise TypeError(
+            f"x is {x!r}, a file; rows were needed: pandas.read_csv reads them, and `noregret run --save MODEL` learns from the file itself:"
+            " Learner.load or Bandit.load goes on with that model"
+        )
     x = whole(x)
     if isinstance(x, list | tuple) and x and (is_pandas(x[0]) or is_polars(x[0]) or hasattr(x[0], "num_rows")):
         raise TypeError(f"x has tables as its rows, the first of type {type(x[0]).__name__}; rows were needed: learn the tables one after the other")
