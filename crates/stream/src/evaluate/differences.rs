@@ -102,6 +102,9 @@ pub struct Difference {
 /// A log that is worth fewer rounds of a policy than this, or than one in a hundred, hardly plays its labels.
 const LEAST_PLAYED: f64 = 10.0;
 
+/// Terms that differ by less than this part of the larger one differ by rounding alone.
+const ROUNDING: f64 = 1e-12;
+
 impl Difference {
     /// The same, widened by what the log cannot cover of the policy and the first one.
     fn widened(mut self, policy: &Evaluation, first: &Evaluation, confidence: f64) -> Self {
@@ -138,10 +141,14 @@ impl Difference {
         self
     }
 
-    /// From terms of the same rounds; NaN terms are omitted.
+    /// From terms of the same rounds; NaN terms are omitted. What rounding alone may make of equal terms is
+    /// no difference.
     pub(super) fn of(terms: &[f64], first: &[f64], estimator: Estimator, confidence: f64) -> Self {
         let mut mean = Mean::default();
-        let pairs = terms.iter().zip(first).map(|(term, first)| term - first);
+        let pairs = terms.iter().zip(first).map(|(term, first)| {
+            let difference = term - first;
+            if difference.abs() <= ROUNDING * term.abs().max(first.abs()) { 0.0 } else { difference }
+        });
         pairs.filter(|difference| !difference.is_nan()).for_each(|difference| mean.add(difference));
         let half = normal_quantile(0.5 + 0.5 * confidence) * mean.standard_error();
         Self {
@@ -228,6 +235,8 @@ mod tests {
         assert_eq!(difference.verdict(0.95), "better by 2.0000, 95 % between 0.8684 and 3.1316");
         let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], Estimator::Ips, 0.95);
         assert_eq!(same.verdict(0.95), "the same in every round");
+        let rounded = Difference::of(&[0.1 + 0.2, 1.0], &[0.3, 1.0], Estimator::Ips, 0.95);
+        assert_eq!((rounded.value, rounded.verdict(0.95).as_str()), (0.0, "the same in every round"));
         let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], Estimator::Ips, 0.9);
         assert!(open.verdict(0.9).starts_with("undecided: 90 % between -"), "{open:?}");
         assert!(open.verdict(0.57).starts_with("undecided: 57 % between -"), "{open:?}");
