@@ -1,9 +1,10 @@
 -- Decisions and their answers for wrk, one after the other on every connection: half of the requests are each.
 local bodies = {}
+local features = tonumber(os.getenv("FEATURES") or 50)
 math.randomseed(7)
 for i = 1, 200 do
   local parts = {}
-  for j = 0, 49 do parts[#parts + 1] = string.format('"f%d": %.3f', j, math.random() * 2 - 1) end
+  for j = 0, features - 1 do parts[#parts + 1] = string.format('"f%d": %.3f', j, math.random() * 2 - 1) end
   bodies[i] = '{"x": {' .. table.concat(parts, ", ") .. "}}"
 end
 local at, waiting, base = 0, {}, nil
