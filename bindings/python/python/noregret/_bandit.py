@@ -46,9 +46,8 @@ class Bandit(Rounds):
         Seed of the played labels and of the learner's randomness.
     features
         Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
-        None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, which are
-        hashed into `width` columns (4096) for each label, numbers scaled unless `scale` is `none`; `classes` (50) is then the
-        largest number of labels on offer.
+        None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, hashed into
+        `width` columns (4096) for each label, numbers scaled unless `scale` is `none`; `classes` (50): most labels on offer.
     name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
         As in `noregret.Learner`.
     text, categorical, numeric, time, drop, missing, not_missing

@@ -16,7 +16,7 @@ use noregret_stream::evaluate::{Evaluation, Support, Tally};
 use super::engine::Engine;
 use super::event::{Decide, Event, Offered, Outcome};
 use super::spec::RowKind;
-use crate::store;
+use crate::store::{self, Span};
 
 /// A policy that needs no model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,10 +162,8 @@ pub(crate) fn evaluate(
         }
         Ok(true)
     };
-    match within {
-        None => store::read_log(folder, &mut begin, &mut each)?,
-        Some(_) => store::read_kept(folder, &mut begin, &mut each)?,
-    }
+    let span = if within.is_some() { Span::Kept } else { Span::LastSegment };
+    store::read_log(folder, span, &mut begin, &mut each)?;
     let missing = decisions.saturating_sub(tally.rounds());
     let found = tally.evaluation(confidence, labels.len()).of_decisions(decisions, missing, 0, None);
     Ok(Evaluation { learnt_meanwhile: header.into_inner().map(|header| header.learner), ..found })

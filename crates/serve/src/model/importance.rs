@@ -18,7 +18,7 @@ use super::reader::Reader;
 use super::rows::{self, OfferFeatures};
 use super::spec::RowKind;
 use crate::refusal::Refusal;
-use crate::store;
+use crate::store::{self, Span};
 
 /// Number of decisions used.
 const MOST: usize = 200;
@@ -42,7 +42,7 @@ pub(crate) fn last_decisions(
     range: &RangeInclusive<i64>,
 ) -> Result<Vec<(Decide, Vec<Decision>)>, Fault> {
     let mut last = VecDeque::new();
-    store::read_kept(folder, &mut |_| Ok(()), &mut |at, event, outcome| {
+    store::read_log(folder, Span::Kept, &mut |_| Ok(()), &mut |at, event, outcome| {
         if let (Event::Decide(decide), true) = (event, range.contains(&at)) {
             if last.len() == MOST {
                 last.pop_front();

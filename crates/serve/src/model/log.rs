@@ -20,7 +20,7 @@ use super::event::{Decide, Event, Outcome};
 use super::rows;
 use super::spec::{Feedback, RowKind};
 use crate::safety::limits::Limits;
-use crate::store;
+use crate::store::{self, Span};
 
 /// The header of a log that starts with the state of `engine`; empty for models with full feedback.
 /// `continues` is the digest of the model file that it continues.
@@ -63,6 +63,7 @@ pub(crate) fn export(
     let out_of_begin = std::cell::RefCell::new(None::<Lines>);
     store::read_log(
         folder,
+        Span::LastSegment,
         &mut |segment| {
             *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind, most)?);
             Ok(())

@@ -9,33 +9,32 @@ use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
 use super::{FILE, Segment, connect, decoded};
 use crate::model::event::{Event, Outcome};
 
-/// Reads the last segment of a log while its model runs: the header, then every event.
-pub(crate) fn read_log(
-    folder: &Path,
-    begin: &mut dyn FnMut(&Segment) -> Result<(), Fault>,
-    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
-) -> Result<(), Fault> {
-    let path = folder.join(FILE);
-    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
-    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    let segment = last_segment(&db).map_err(failed)?;
-    begin(&segment)?;
-    read_after(&db, &path, segment.seq as i64, each)
+/// Which events of a log are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Span {
+    /// Those of the last segment.
+    LastSegment,
+    /// All that are kept, in all segments.
+    Kept,
 }
 
-/// Reads every event that is kept while its model runs, in all segments of the log, after the header of the
-/// last.
-pub(crate) fn read_kept(
+/// Reads a log while its model runs: the header of the last segment, then every event of the `span`.
+pub(crate) fn read_log(
     folder: &Path,
+    span: Span,
     begin: &mut dyn FnMut(&Segment) -> Result<(), Fault>,
     each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    begin(&last_segment(&db).map_err(failed)?)?;
-    let first: i64 = db.query_row("SELECT min(seq) FROM segments", [], |row| row.get(0)).map_err(failed)?;
-    read_after(&db, &path, first, each)
+    let last = last_segment(&db).map_err(failed)?;
+    begin(&last)?;
+    let before = match span {
+        Span::LastSegment => last.seq as i64,
+        Span::Kept => db.query_row("SELECT min(seq) FROM segments", [], |row| row.get(0)).map_err(failed)?,
+    };
+    read_after(&db, &path, before, each)
 }
 
 fn last_segment(db: &Connection) -> rusqlite::Result<Segment> {

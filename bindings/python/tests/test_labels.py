@@ -1,0 +1,214 @@
+"""Labels come back as they were given, with their types, from probability vectors, libraries and model files; or they are refused."""
+
+import enum
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from conftest import signs as rows
+
+from noregret import Bandit, Learner
+
+pandas = pytest.importorskip("pandas")
+
+
+# Soft labels
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_probability_vectors_of_a_table_are_those_of_its_columns(library):
+    # The names were lost: columns in another order were learnt as other labels.
+    made = pytest.importorskip(library)
+    x = np.random.default_rng(0).normal(1.0, size=(60, 2))
+    cells = {"a": np.full(60, 0.9), "b": np.full(60, 0.07), "c": np.full(60, 0.03)}
+    frame = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    soft, other = (getattr(made, frame)({name: cells[name] for name in order}) for order in ("abc", "cab"))
+    for learner in (Learner("folklore"), Learner("folklore", labels=["c", "b", "a"]), Learner("folklore", labels=["a", "b", "c"], features=2)):
+        learner.update(x, soft)
+        learner.run(x, other)
+        assert learner.predict([1.0, 1.0]) == "a"
+        assert learner.predict_proba([1.0, 1.0])[learner.labels.index("a")] > 0.8
+    with pytest.raises(ValueError, match="y has the columns a, b, c; the classes 0, 1, 2 were needed"):
+        Learner("folklore", features=2, classes=3).update(x, soft)
+    with pytest.raises(ValueError, match="y has the columns a, b, c; the classes a, b, d were needed"):
+        Learner("folklore", labels=["a", "b", "d"]).update(x, soft)
+
+
+def test_probability_vectors_keep_labels_that_are_numbers(tmp_path):
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    soft = np.tile([0.9, 0.07, 0.03], (60, 1))
+    learner = Learner("folklore")
+    learner.update(x, pandas.DataFrame(soft, columns=[5, 7, 9]))
+    learner.save(tmp_path / "model")
+    for same in (learner, Learner.load(tmp_path / "model")):
+        same.update(x, pandas.DataFrame(soft, columns=[5, 7, 9])[[9, 7, 5]])
+        assert same.predict([0.0, 0.0]) == 5
+    learner = Learner("folklore", features=2, classes=3)
+    learner.update(x, pandas.DataFrame(soft))
+    assert learner.predict([0.0, 0.0]) == 0
+
+
+def test_several_labels_in_rows_of_other_lengths_are_refused():
+    with pytest.raises(ValueError, match="y has 1 labels in its first row and 2 in row 1; one was needed: several labels need a learner each"):
+        Learner("folklore").update([[1.0], [2.0]], [["a"], ["b", "c"]])
+    with pytest.raises(TypeError, match="a label, or a list of the probabilities of the classes in their order, was needed"):
+        Learner("folklore", features=1, labels=["a", "b"]).learn_one([1.0], {"a": 0.5, "b": 0.5})
+    for label in ({"a": 0.5, "b": 0.5}, {"a", "b"}):
+        with pytest.raises(TypeError, match=r"^y\[1\] is .*a label, or a list of the probabilities of the classes in their order, was needed"):
+            Learner("folklore").run([[1.0], [2.0]], ["a", label])
+
+
+def test_sparse_labels_are_probability_vectors():
+    """As in an array of them: what LabelBinarizer makes with sparse_output=True."""
+    sparse = pytest.importorskip("scipy.sparse")
+    x, y = np.arange(12.0).reshape(6, 2), np.eye(3)[[0, 1, 2] * 2]
+    expected = Learner("folklore").run(x, y).rates
+    for made in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        assert Learner("folklore").run(x, made(y)).rates == expected
+
+
+# Labels in files
+
+
+@pytest.mark.parametrize(
+    ("labels", "back"), [(["1", "2"], [1, 2]), (["1.10", "2.50"], [1.1, 2.5]), (["1E+2", "-3"], [100.0, -3])], ids=str
+)
+def test_decimal_labels_are_numbers_in_a_file(labels, back, tmp_path):
+    # They came back as texts.
+    x, y = np.eye(2)[np.arange(60) % 2], [Decimal(label) for label in labels] * 30
+    learner, bandit = Learner("folklore"), Bandit("squarecb")
+    for model in (learner, bandit):
+        model.run(x, y)
+        with pytest.warns(UserWarning, match="the label Decimal.* is saved as the number"):
+            model.save(tmp_path / "model")
+        loaded = type(model).load(tmp_path / "model")
+        known = loaded._labels_out().tolist()
+        assert sorted((str(type(label)), label) for label in known) == sorted((str(type(label)), label) for label in back)
+        loaded.run(x, y)  # Equal numbers are the same labels.
+        assert loaded.classes == 2 if model is learner else len(loaded.labels) == 2
+
+
+@pytest.mark.parametrize("made", [list, np.array, pandas.Categorical, lambda y: pandas.Series(y, dtype="boolean"), lambda y: [*y[:-1], None]])
+def test_truth_values_come_back_as_truth_values(made, tmp_path):
+    x, _ = rows()
+    y = made([bool(truth) for truth in x[:, 0] > 0])
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        model.run(x, y)
+        model.save(tmp_path / "model")
+        for same in (model, type(model).load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+            same.run(x, y)
+            assert {type(label) for label in same.predict(x).tolist()} == {bool}
+            assert (same.predict(x) == (x[:, 0] > 0)).mean() > 0.8
+
+
+# Labels as libraries have them
+
+
+class Light(str, enum.Enum):
+    RED = "re"
+    GREEN = "gr"
+
+
+def library_labels(truth):
+    """Labels of every library, some of them missing, and the kind in which they come back."""
+    import polars
+    import pyarrow
+
+    missing = np.arange(len(truth)) % 5 == 0
+    whole = [None if gone else int(one) for gone, one in zip(missing, truth, strict=True)]
+    masked = np.ma.array(truth.astype(int), mask=missing)
+    return {
+        "Int64": (pandas.Series(whole, dtype="Int64"), int),
+        "array of pandas": (pandas.array(whole, dtype="Int64"), int),
+        "index": (pandas.Index(whole, dtype="boolean"), bool),
+        "arrow of pandas": (pandas.Series(whole, dtype="int64[pyarrow]"), int),
+        "boolean": (pandas.Series(whole, dtype="boolean"), bool),
+        "polars": (polars.Series(whole), int),
+        "pyarrow": (pyarrow.array(whole), int),
+        "chunks": (pyarrow.chunked_array([whole[:7], whole[7:]]), int),
+        "masked": (masked, int),
+        "masked signs": (np.ma.array(np.where(truth, "+", "-"), mask=missing), str),
+        "enumeration": ([Light.RED if one else Light.GREEN for one in truth], str),
+    }
+
+
+@pytest.mark.parametrize("table", [False, True])
+@pytest.mark.parametrize("kind", ["Int64", "array of pandas", "index", "arrow of pandas", "boolean", "polars", "pyarrow", "chunks", "masked", "masked signs", "enumeration"])
+def test_labels_of_libraries_keep_their_types(kind, table):
+    # NumPy makes reals of whole numbers beside a missing one, "?" of what is masked, and two letters of an enumeration's names.
+    pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    x, _ = rows()
+    truth = x[:, 0] > 0
+    given, back = library_labels(truth)[kind]
+    x = pandas.DataFrame(x, columns=["a", "b", "c"]) if table else x
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        run = model.run(x, given)
+        predicted = model.predict(x).tolist()
+        assert {type(label) for label in predicted} == {back} and len(set(predicted)) == 2
+        assert run.notes == []
+        assert (run.truth < 0).sum() == (0 if kind == "enumeration" else 40)
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_what_is_no_list_of_labels_is_refused(table):
+    x, y = rows()
+    x = pandas.DataFrame(x, columns=["a", "b", "c"]) if table else x
+    for model in (Learner("folklore"), Bandit("squarecb")):
+        # The keys of a dictionary were learnt.
+        for wrong in (dict(enumerate(y)), set(y)):
+            with pytest.raises(TypeError, match="a list of labels in the order of the rows was needed"):
+                model.run(x, wrong)
+        with pytest.raises(ValueError, match="inf.* a finite number was needed"):
+            model.run(x, np.where(y == "yes", np.inf, 0.0))
+    with pytest.raises((TypeError, ValueError), match="y is 'yes'; labels, one for each row|there is no column 'yes'"):
+        Learner("folklore").update(x, "yes")
+
+
+def test_scikit_learn_refuses_masked_and_mixed_labels():
+    # A masked label was its hidden value, a number beside texts was a text, and an enumeration was cut.
+    face = pytest.importorskip("noregret.sklearn")
+    x, y = rows()
+    with pytest.raises(ValueError, match="Input y contains NaN or another missing label, the first in row 0"):
+        face.FolkloreClassifier().fit(x, np.ma.array((y == "yes").astype(int), mask=np.arange(200) % 5 == 0))
+    with pytest.raises(ValueError, match="y has texts and 1; labels of one kind were needed"):
+        face.FolkloreClassifier().fit(x, [1 if label == "yes" else "no" for label in y])
+    with pytest.raises(ValueError, match="but for the blanks around it"):
+        face.FolkloreClassifier().fit(x, np.where(y == "yes", "no ", "no"))
+    lights = [Light.RED if label == "yes" else Light.GREEN for label in y]
+    assert set(face.FolkloreClassifier().fit(x, lights).predict(x)) == {"re", "gr"}
+
+
+def test_rivers_labels_are_told_apart_as_everywhere():
+    river = pytest.importorskip("noregret.river")
+    model = river.Folklore()
+    model.learn_one({"a": 1.0}, "no")
+    with pytest.raises(ValueError, match="but for the blanks around it"):
+        model.learn_one({"a": 1.0}, "no ")
+    with pytest.raises(ValueError, match="y = inf: a finite number was needed"):
+        model.learn_one({"a": 1.0}, float("inf"))
+    model.learn_one({"a": 1.0}, ("a", 1))
+    model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), [("a", 1), "no"])
+    model.learn_many(pandas.DataFrame({"a": [1.0, 2.0]}), np.array([["no"], ["yes"]]))
+    assert list(model._classes) == ["no", ("a", 1), "yes"]
+
+
+def test_a_real_number_and_a_text_of_the_same_writing_are_no_two_labels():
+    # 'every label is "1"' was the answer; beside a third label, every row of 1.0 was left out without a word.
+    x, table = np.arange(40.0).reshape(20, 2), {"a": list(range(20))}
+    for y in ([1.0, "1"] * 10, [1.0, "1", "2", "2"] * 5, ["1", 1.0] * 10):
+        for rows in (x, table):
+            for make in (lambda: Learner("ogd"), lambda: Bandit("banditron")):
+                with pytest.raises(ValueError, match=r'the label "1" is a .*: labels of one name need one type'):
+                    make().run(rows, y)
+    run = Learner("ogd").run(x, np.array([1, 2.0] * 10))
+    assert run.rates["rounds"] == 20
+
+
+def test_a_bandit_takes_no_probability_vectors():
+    x, y = np.arange(40.0).reshape(20, 2), np.eye(2)[np.arange(20) % 2]
+    for bandit in (Bandit("banditron"), Bandit("banditron", features=2, classes=2)):
+        for given in (y, y.astype(int)):
+            with pytest.raises(ValueError, match="y has 2 axes; one was needed, .* bandits take no probability vectors"):
+                bandit.run(x, given)
