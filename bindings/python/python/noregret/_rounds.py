@@ -253,8 +253,9 @@ def _full(rows: Rows) -> Rows:
 def apart(x: Any, name: str) -> tuple[Any, Any]:
     """A table without the column called `name`, and this column, which has the labels."""
     x, name = _tables.by_name(_tables.whole(x)), _tables.trimmed(name)
-    names = _tables.table(x).names if _tables.is_table(x) else []
-    if name not in names:
+    columns = _tables.table(x) if _tables.is_table(x) else None
+    names = columns.names if columns is not None else []
+    if columns is None or name not in names:
         known = f"; the columns are {', '.join(map(repr, names[:10]))}" if names else ""
         raise TypeError(f"y is {name!r}; labels, one for each row, were needed, or the column of a table that has them{known}")
     at = names.index(name)
@@ -264,6 +265,5 @@ def apart(x: Any, name: str) -> tuple[Any, Any]:
         return x.drop(x.columns[at]), x[x.columns[at]]
     if hasattr(x, "drop_columns"):
         return x.drop_columns([x.column_names[at]]), x.column(at)
-    columns = _tables.table(x)
     rest = columns.without(name)
     return dict(zip(rest.names, rest.cells, strict=True)), columns.cells[at]
