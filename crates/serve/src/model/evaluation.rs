@@ -1,7 +1,7 @@
 //! Evaluates policies on the log of a model, restricted to the labels on offer in each round:
 //! simple policies, and learners that learn from the log.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -119,16 +119,19 @@ pub(crate) fn evaluate(
     let mut tally = Tally::new(None, [0.0, 1.0]);
     // Decisions, with the labels that are played without a learner.
     let mut waiting: HashMap<String, (Decision, u32)> = HashMap::new();
-    let (mut seq, mut decisions, header) = (0u64, 0u64, OnceCell::<Header>::new());
+    let (mut seq, mut decisions) = (0u64, 0u64);
+    // That of the segment: a model that was made again from a file may have had other labels.
+    let header = RefCell::new(None::<Header>);
     // Those that were on offer.
     let mut labels = BTreeSet::<u32>::new();
     let mut begin = |segment: &store::Segment| -> Result<(), Fault> {
         let found: Header = serde_json::from_str(&segment.header).map_err(|error| error.to_string())?;
-        header.get_or_init(|| found);
+        *header.borrow_mut() = Some(found);
         Ok(())
     };
     let mut each = |at: i64, event: Event, outcome: Outcome| -> Result<bool, Fault> {
-        let Some(header) = header.get() else { return Err("the log has no beginning".into()) };
+        let header = header.borrow();
+        let Some(header) = &*header else { return Err("the log has no beginning".into()) };
         seq += 1;
         for (id, reward) in &outcome.heard {
             let (Some((taken, baseline)), Some(reward)) = (waiting.remove(id), *reward) else { continue };

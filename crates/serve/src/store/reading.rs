@@ -18,7 +18,8 @@ pub(crate) enum Span {
     Kept,
 }
 
-/// Reads a log while its model runs: the header of the last segment, then every event of the `span`.
+/// Reads a log while its model runs: every event of the `span`, and before those of a segment its header.
+/// That of the first one comes also if it has no events.
 pub(crate) fn read_log(
     folder: &Path,
     span: Span,
@@ -28,40 +29,35 @@ pub(crate) fn read_log(
     let path = folder.join(FILE);
     let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
     let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-    let last = last_segment(&db).map_err(failed)?;
-    begin(&last)?;
-    let before = match span {
-        Span::LastSegment => last.seq as i64,
-        Span::Kept => db.query_row("SELECT min(seq) FROM segments", [], |row| row.get(0)).map_err(failed)?,
-    };
-    read_after(&db, &path, before, each)
-}
-
-fn last_segment(db: &Connection) -> rusqlite::Result<Segment> {
-    db.query_row("SELECT seq, header FROM segments ORDER BY seq DESC LIMIT 1", [], |row| {
-        Ok(Segment { seq: row.get::<_, i64>(0)? as u64, header: row.get(1)? })
-    })
-}
-
-/// Reads the events after `seq`.
-fn read_after(
-    db: &Connection,
-    path: &Path,
-    seq: i64,
-    each: &mut dyn FnMut(i64, Event, Outcome) -> Result<bool, Fault>,
-) -> Result<(), Fault> {
-    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let mut segments = segments(&db, span).map_err(failed)?.into_iter().peekable();
+    let first = segments.next().ok_or_else(|| format!("{}: the log has no beginning", path.display()))?;
+    begin(&first)?;
     let mut events =
         db.prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq").map_err(failed)?;
-    let mut rows = events.query([seq]).map_err(failed)?;
+    let mut rows = events.query([first.seq as i64]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
-        let at: i64 = row.get(1).map_err(failed)?;
+        let (seq, at): (i64, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+        while let Some(next) = segments.next_if(|next| next.seq < seq as u64) {
+            begin(&next)?;
+        }
         let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", path.display()))?;
         if !each(at, event, outcome)? {
             break;
         }
     }
     Ok(())
+}
+
+/// The segments of a span, the oldest first.
+fn segments(db: &Connection, span: Span) -> rusqlite::Result<Vec<Segment>> {
+    let of = match span {
+        Span::LastSegment => "seq = (SELECT max(seq) FROM segments)",
+        Span::Kept => "true",
+    };
+    let mut found = db.prepare(&format!("SELECT seq, header FROM segments WHERE {of} ORDER BY seq"))?;
+    let segment =
+        |row: &rusqlite::Row<'_>| Ok(Segment { seq: row.get::<_, i64>(0)? as u64, header: row.get(1)? });
+    found.query_map([], segment)?.collect()
 }
 
 /// Reads the events of a running model.

@@ -506,6 +506,35 @@ fn reports_are_of_their_times() {
     }
 }
 
+/// The baseline of a decision is among the labels that the model had then, also where a file with others has
+/// replaced it: an apprentice plays the baseline, and both have earned the same.
+#[test]
+fn baselines_are_those_of_the_labels_of_their_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for (name, labels) in [("site", json!(["a", "b", "c"])), ("other", json!(["c", "a"]))] {
+        let mode = json!({"mode": "apprentice"});
+        let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": labels, "service": mode});
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+    }
+    for t in 0..20u64 {
+        let body = json!({"x": {"v": t % 3}, "labels": ["c", "b", "a"]});
+        let decision = service.post("/v1/models/site/decide", &body).ok(200);
+        assert_eq!(decision["label"], "c");
+        service.post("/v1/models/site/feedback", &json!({"id": decision["id"], "reward": 1})).ok(200);
+    }
+    let other = service.get("/v1/models/other/model");
+    service.send("PUT", "/v1/models/site/model", "application/octet-stream", &other.bytes).ok(200);
+    let contract = json!({"name": "e", "startTime": "2020-01-01", "endTime": "2100-01-01"});
+    let made = service.post("/loops/site/personalizer/v1.0/evaluations", &contract).ok(201);
+    for (at, source) in ["Online", "Baseline"].into_iter().enumerate() {
+        let result = &made["policyResults"][at];
+        let total = &result["totalSummary"];
+        let found = (&result["policySource"], &total["ipsEstimatorDenominator"], &total["averageReward"]);
+        assert_eq!(found, (&json!(source), &json!(20.0), &json!(1.0)), "{made}");
+    }
+}
+
 /// A configuration says what is in force, also in a loop that was made as a model, and may be sent back.
 #[test]
 fn configurations_say_what_is_in_force() {
