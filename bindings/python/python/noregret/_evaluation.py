@@ -210,7 +210,7 @@ def evaluate(
         Vowpal Wabbit text with `action:cost:probability`. It is read twice. Or the rows of a log in memory, as NDJSON has them: a list
         of dictionaries, also of Vowpal Wabbit's JSON and of its decision service, or a table; what is missing (None, NaN) is left out.
     policy
-        A learner or a bandit; `uniform`, `logged`, `greedy` (the logged distribution's best label), `constant:LABEL`, `best` (the
+        A learner or a bandit; `uniform`, `logged`, `greedy` (the logging policy without exploration), `constant:LABEL`, `best` (the
         label that has earned most), `learner:NAME` (a learner that learns from every round of the log) or `alone:NAME` (only from
         those that it might have played itself); None for the distribution in each line's `evaluation`.
     greedy

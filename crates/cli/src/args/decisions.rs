@@ -48,7 +48,7 @@ pub(crate) struct EvaluateArgs {
     /// The log file, of `noregret run --log` or of another program
     pub(crate) log: String,
     /// A policy: uniform (over the labels on offer), constant:LABEL, best (the label that has earned most),
-    /// logged, greedy (the logged distribution's best label), learner:NAME (learns from every round of the
+    /// logged, greedy (the logging policy without exploration), learner:NAME (learns from every round of the
     /// log), or alone:NAME (only from those that it might have played itself); may be given several times
     /// [default: the log's own "evaluation"]
     #[arg(long, value_name = "POLICY")]

@@ -155,3 +155,21 @@ fn equal_actions_are_spoken_of() {
         assert_eq!((evaluated.contains(told), run.contains(told)), (equal, equal), "{evaluated} {run}");
     }
 }
+
+/// The greedy label is the learner's best, where the log has the learner: it held b to be the best, and drew a
+/// more often.
+#[test]
+fn greedy_is_without_exploration() {
+    let line = |label: &str, at: u8, p: f64, reward: f64| {
+        let own = format!(r#"{{"label":{at},"round":1,"greedy":1,"exploration":0.5,"scores":[0,1]}}"#);
+        let played = format!(r#""label":"{label}","probability":{p},"p":[0.6,0.4],"reward":{reward}"#);
+        format!("{{\"id\":\"{label}\",{played},\"learner\":{own}}}\n")
+    };
+    let lines = line("a", 0, 0.6, 1.0) + &line("b", 1, 0.4, 0.5);
+    let folder = Folder::with("own.ndjson", format!("{{\"labels\":[\"a\",\"b\"]}}\n{lines}"));
+    let evaluate = "evaluate own.ndjson --policy greedy --reward-learner none --json";
+    let found = folder.run(evaluate).succeeded().objects().remove(0);
+    // (0 + 0.5 / 0.4) / 2.
+    let value = found["estimates"][0]["value"].as_f64().unwrap();
+    assert!((value - 0.625).abs() < 1e-12, "{found}");
+}

@@ -206,7 +206,7 @@ pub struct EvaluateBody {
     #[schema(example = "uniform")]
     #[serde(default)]
     pub policy: Option<String>,
-    /// Instead of one policy, several, all but `baseline`: the answer has the `evaluations` of `noregret
+    /// Instead of one policy, several, each once: the answer has the `evaluations` of `noregret
     /// evaluate` on the exported log, and the `differences` to the first policy with their verdicts.
     #[schema(example = json!(["best", "logged", "learner:auto"]))]
     #[serde(default)]

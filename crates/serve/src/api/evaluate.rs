@@ -30,6 +30,10 @@ use crate::safety::keys::Right;
 /// The largest number of policies in a request.
 const MOST: usize = 20;
 
+/// The policies that there are.
+const KNOWN: &str =
+    "uniform, logged, greedy, best, baseline, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
+
 /// Estimates what another policy would have earned on the log, or what several would have earned.
 #[utoipa::path(post, path = "/v1/models/{name}/evaluate", tag = "models", operation_id = "evaluate",
     params(OfModel),
@@ -96,9 +100,7 @@ async fn estimated(app: Arc<App>, handle: Arc<Handle>, body: EvaluateBody) -> Re
         }
         return written(serde_json::to_value(&evaluation));
     }
-    const KNOWN: &str =
-        "uniform, logged, greedy, best, baseline, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
-    let policy = named(&app, &handle, &policy, KNOWN).await.map_err(|refusal| refusal.about("policy"))?;
+    let policy = named(&app, &handle, &policy).await.map_err(|refusal| refusal.about("policy"))?;
     let compared = evaluated(handle, vec![policy], confidence).await;
     let compared = compared.map_err(|(_, refusal)| refusal)?;
     written(serde_json::to_value(&compared.evaluations[0]))
@@ -111,8 +113,6 @@ async fn several(
     names: Vec<String>,
     confidence: f64,
 ) -> Result<Value, Refusal> {
-    const KNOWN: &str =
-        "uniform, logged, greedy, best, constant:LABEL, model:NAME, learner:NAME and alone:NAME";
     if !(1..=MOST).contains(&names.len()) {
         let what = format!("there are {} policies; from 1 to {MOST} were needed", names.len());
         return Err(Refusal::invalid("policies", what));
@@ -120,7 +120,11 @@ async fn several(
     let field = |at: usize| format!("policies[{at}]");
     let mut policies = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        let policy = named(&app, &handle, name, KNOWN).await;
+        if names[..at].contains(name) {
+            let what = format!("the policy {} is asked for twice", shown(name));
+            return Err(Refusal::invalid(&field(at), what));
+        }
+        let policy = named(&app, &handle, name).await;
         policies.push(policy.map_err(|refusal| refusal.about(&field(at)))?);
     }
     let compared = evaluated(handle, policies, confidence).await;
@@ -133,11 +137,15 @@ async fn several(
     Ok(json!({"evaluations": evaluations, "differences": differences}))
 }
 
-/// The policy called `name`, which is one of those that are `known`.
-async fn named(app: &App, handle: &Handle, name: &str, known: &str) -> Result<Policy, Refusal> {
+/// The policy called `name`.
+async fn named(app: &App, handle: &Handle, name: &str) -> Result<Policy, Refusal> {
     let wrong = |what: String| Refusal::invalid("policy", what);
+    if name == "baseline" {
+        // The log is written with the baselines as the policy to be evaluated.
+        return Ok(Policy::Given);
+    }
     let Some(other) = name.strip_prefix("model:") else {
-        return name.parse().map_err(|_| wrong(format!("the policy {} is none of {known}", shown(name))));
+        return name.parse().map_err(|_| wrong(format!("the policy {} is none of {KNOWN}", shown(name))));
     };
     let other = app.hub.get(other)?;
     if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
@@ -223,7 +231,8 @@ async fn evaluated(
                 written = std::io::Write::write_all(&mut file, &piece);
                 written.is_ok()
             };
-            crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, take)
+            let baselines = policies.iter().any(|policy| matches!(policy, Policy::Given));
+            crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, baselines, take)
                 .map_err(|what| failed(&what))?;
             written.map_err(|error| failed(&error))
         };

@@ -34,7 +34,9 @@ pub(crate) async fn log(ask: Ask) -> Answered {
     let (sender, mut pieces) = mpsc::channel::<Streamed>(16);
     tokio::task::spawn_blocking(move || {
         let take = &mut |piece: Vec<u8>| sender.blocking_send(Ok(piece.into())).is_ok();
-        if let Err(what) = crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, take) {
+        if let Err(what) =
+            crate::model::log::export(&handle.folder, handle.rows(), &handle.limits, false, take)
+        {
             tracing::error!(model = %handle.name, "the log could not be read: {what}");
             let _ = sender.blocking_send(Err(what));
         }

@@ -27,7 +27,8 @@ pub(crate) enum Simple {
     Baseline,
     /// Every label on offer with equal probability.
     Uniform,
-    /// The label with the learner's best score.
+    /// The logging policy without exploration: the label with the learner's best score, or the one that was
+    /// imposed.
     Greedy,
 }
 
@@ -81,8 +82,14 @@ impl Candidate {
 }
 
 /// The class that is played without a learner in a slot: that of the label that it names, else of the first
-/// on offer, of those that may be played. `labels` are those of the log, for rows with columns.
-fn baseline_of(decide: &Decide, slot: usize, taken: &Decision, kind: RowKind, labels: &Labels) -> u32 {
+/// on offer, of those that may be played. `labels` are those of the model then, for rows with columns.
+pub(super) fn baseline_of(
+    decide: &Decide,
+    slot: usize,
+    taken: &Decision,
+    kind: RowKind,
+    labels: &Labels,
+) -> u32 {
     let class_of = |at: usize, offered: &Offered| match kind {
         RowKind::Offers(_) => Some(at as u32),
         RowKind::Columns => labels.find_as(&offered.label.text, offered.label.of).map(|label| label.0),
@@ -156,7 +163,11 @@ pub(crate) fn evaluate(
                     false => labels.extend(taken.offered.iter().copied()),
                 }
                 let baseline = baseline_of(decide, slot, taken, kind, &header.labels);
-                waiting.insert(decide.id_of(slot), (taken.clone(), baseline));
+                let mut taken = taken.clone();
+                if outcome.imposed {
+                    taken.greedy = taken.label;
+                }
+                waiting.insert(decide.id_of(slot), (taken, baseline));
             }
         }
         if let Candidate::Learner(engine) = &mut policy {

@@ -16,6 +16,7 @@ use noregret_stream::encode::labels::Labels;
 use serde_json::json;
 
 use super::engine::Engine;
+use super::evaluation::baseline_of;
 use super::event::{Decide, Event, Outcome};
 use super::rows;
 use super::spec::{Feedback, RowKind};
@@ -45,7 +46,7 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
 }
 
 /// Writes the log of the model in `folder`, which has at most `most` columns, in pieces, until `take` returns
-/// false.
+/// false. With `baselines`, the policy of each decision to be evaluated is its baseline.
 ///
 /// # Errors
 /// If reading fails.
@@ -53,6 +54,7 @@ pub(crate) fn export(
     folder: &Path,
     (kind, most): (RowKind, Option<usize>),
     limits: &Limits,
+    baselines: bool,
     take: &mut dyn FnMut(Vec<u8>) -> bool,
 ) -> Result<(), Fault> {
     const PIECE: usize = 64 << 10;
@@ -65,7 +67,7 @@ pub(crate) fn export(
         folder,
         Span::LastSegment,
         &mut |segment| {
-            *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind, most)?);
+            *out_of_begin.borrow_mut() = Some(Lines::begin(&segment.header, kind, most, baselines)?);
             Ok(())
         },
         &mut |_, event, outcome| {
@@ -94,6 +96,7 @@ pub(crate) fn export(
 struct Lines {
     kind: RowKind,
     most: Option<usize>,
+    baselines: bool,
     columns: Columns,
     labels: Labels,
     writer: Option<LogWriter<Vec<u8>>>,
@@ -104,7 +107,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn begin(header: &str, kind: RowKind, most: Option<usize>) -> Result<Self, Fault> {
+    fn begin(header: &str, kind: RowKind, most: Option<usize>, baselines: bool) -> Result<Self, Fault> {
         let none = Columns::Named(noregret_stream::Names::default());
         let (columns, labels, writer) = if header.is_empty() {
             (none, Labels::default(), None)
@@ -116,6 +119,7 @@ impl Lines {
         Ok(Self {
             kind,
             most,
+            baselines,
             columns,
             labels,
             writer,
@@ -174,7 +178,13 @@ impl Lines {
                 "{}",
                 self.labels.name(Label(taken.label))
             );
-            writer.decision(&decide.id_of(slot), raw, taken, None, !outcome.imposed).map_err(failed)?;
+            let mut baseline = Vec::new();
+            if self.baselines {
+                baseline.resize(taken.distribution.len(), 0.0);
+                baseline[baseline_of(decide, slot, taken, self.kind, &self.labels) as usize] = 1.0;
+            }
+            let (id, learners) = (decide.id_of(slot), !outcome.imposed);
+            writer.decision(&id, raw, taken, None, learners, &baseline).map_err(failed)?;
         }
         Ok(())
     }

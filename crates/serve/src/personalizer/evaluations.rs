@@ -19,6 +19,7 @@ use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
+use crate::model::spec::shown;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 
@@ -78,6 +79,13 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
     .map(|(name, source, policy)| (name.to_owned(), String::new(), source, Candidate::Simple(policy)))
     .into();
     for (at, custom) in customs.into_iter().enumerate() {
+        if compared.iter().any(|(name, ..)| *name == custom.name) {
+            let what = format!(
+                "there are two policies {}; each was needed under a name of its own",
+                shown(&custom.name)
+            );
+            return Err(Refusal::invalid(&format!("policies[{at}].name"), what));
+        }
         let field = format!("policies[{at}].arguments");
         let named = |refusal: Refusal| refusal.about(&field);
         let Policy { learner, params, explore } = policy(&custom.arguments).map_err(named)?;
@@ -90,8 +98,10 @@ async fn made(handle: &Arc<Handle>, id: String, contract: Contract) -> Result<Va
         rounds = rounds.max(found.estimates.rounds);
         results.push(result(&name, &arguments, source, &found.estimates));
     }
-    let value = |one: &&Value| one["totalSummary"]["averageReward"].as_f64().unwrap_or(f64::NEG_INFINITY);
-    // Of equal ones the first; without a reward none is known.
+    // Of equal ones the first, also if they differ by rounding; without a reward none is known.
+    let rounded = |value: f64| (1e9 * value).round();
+    let value =
+        |one: &&Value| one["totalSummary"]["averageReward"].as_f64().map_or(f64::NEG_INFINITY, rounded);
     let best = results.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b))).filter(|_| rounds > 0);
     let best = best.map_or(Value::Null, |best| best["name"].clone());
     let evaluation = json!({

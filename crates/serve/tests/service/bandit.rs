@@ -110,7 +110,7 @@ fn a_policy_alone_is_evaluated_as_beside_others() {
             service.post(&format!("/v1/models/{mode}/feedback"), &answer).ok(200);
         }
         let evaluate = |body: Value| service.post(&format!("/v1/models/{mode}/evaluate"), &body).ok(200);
-        for policy in ["uniform", "logged"] {
+        for policy in ["uniform", "logged", "greedy", "baseline"] {
             let alone = evaluate(json!({"policy": policy}));
             let beside = evaluate(json!({"policies": [policy]}))["evaluations"][0].clone();
             for field in ["decisions", "labels", "logged_reward", "learnt_meanwhile", "uncovered"] {
@@ -193,6 +193,7 @@ fn several_policies_are_evaluated_beside_each_other() {
         (json!({"policies": []}), "policies"),
         (json!({"policies": ["uniform", "first"]}), "policies[1]"),
         (json!({"policies": ["uniform", "constant:mauve"]}), "policies[1]"),
+        (json!({"policies": ["uniform", "best", "uniform"]}), "policies[2]"),
         (json!({"policies": ["learner:ogd"]}), "policies[0]"),
         (json!({"policies": ["learner:squarecb"], "params": {"factor": 3}}), "params"),
         (json!({"policies": ["uniform"], "confidence": 2}), "confidence"),
@@ -205,6 +206,11 @@ fn several_policies_are_evaluated_beside_each_other() {
             refused.json()
         );
     }
+    // Personalizer's has policies of its own, and tells which one is the best by its name.
+    let policies = json!([{"name": "Greedy", "arguments": "--cb_explore_adf"}]);
+    let body = json!({"name": "e", "startTime": "2020-01-01", "endTime": "2100-01-01", "policies": policies});
+    let refused = service.post("/loops/site/personalizer/v1.0/evaluations", &body);
+    assert_eq!((refused.status, &refused.json()["error"]["target"]), (400, &json!("policies[0].name")));
 }
 
 /// With a range that clips, a cost outside of it counts as its nearest end, in the log's replay, too.

@@ -195,6 +195,8 @@ struct DecisionLine<'a> {
     correct: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reward: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    evaluation: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
     learner: Option<OwnRef<'a>>,
 }
@@ -338,7 +340,8 @@ impl<W: Write> LogWriter<W> {
 
     /// Writes the decision `id` for the row `raw`, with the reward that it `earned` if the feedback is
     /// known immediately. If another program chose the label (`learners` is false), the learner's part
-    /// is omitted, and the log cannot be replayed.
+    /// is omitted, and the log cannot be replayed. `evaluation` is the distribution of a policy that is to be
+    /// evaluated, or empty.
     ///
     /// # Errors
     /// If writing fails.
@@ -349,6 +352,7 @@ impl<W: Write> LogWriter<W> {
         taken: &Decision,
         earned: Option<Reward>,
         learners: bool,
+        evaluation: &[f64],
     ) -> io::Result<()> {
         self.names(raw.labels, raw.columns)?;
         let label = raw.labels.name(noregret::example::Label(taken.label));
@@ -360,6 +364,7 @@ impl<W: Write> LogWriter<W> {
             p: &taken.distribution,
             correct: earned.filter(|reward| reward.is_verdict()).map(Reward::is_right),
             reward: earned.filter(|reward| !reward.is_verdict()).map(Reward::value),
+            evaluation,
             learner: learners.then_some(OwnRef {
                 label: taken.label,
                 round: taken.round,
@@ -407,7 +412,7 @@ impl<W: Write> Journal for LogWriter<W> {
         taken: &Decision,
         earned: Option<Reward>,
     ) -> io::Result<()> {
-        self.decision(&round.to_string(), raw, taken, earned, true)
+        self.decision(&round.to_string(), raw, taken, earned, true, &[])
     }
 
     fn heard(&mut self, round: u64, reward: Reward) -> io::Result<()> {

@@ -83,8 +83,8 @@ impl Bench<'_> {
                 (Some(distribution), Some(decided))
             }
             None => {
-                let given = taken.evaluation;
-                (self.evaluation(policy, &example, known, played, &offered, given)?, None)
+                let (given, best) = (taken.evaluation, taken.own.map(|own| own.greedy as usize));
+                (self.evaluation(policy, &example, (known, best), played, &offered, given)?, None)
             }
         };
         // The mean forecast needs the whole distribution.
@@ -145,13 +145,14 @@ impl Bench<'_> {
         }
     }
 
-    /// The policy's distribution over the labels on offer. `None` for a constant policy whose label
-    /// was not on offer.
+    /// The policy's distribution over the labels on offer, beside the distribution that was `logged` and the
+    /// label that the logging learner held to be the best, as far as they are known. `None` for a constant
+    /// policy whose label was not on offer.
     fn evaluation(
         &mut self,
         policy: &Policy,
         example: &Example,
-        logged: Option<&[f64]>,
+        (logged, best): (Option<&[f64]>, Option<usize>),
         played: (usize, f64),
         offered: &[usize],
         mut given: Vec<f64>,
@@ -184,8 +185,8 @@ impl Bench<'_> {
                     distribution
                 }
             },
-            Policy::Greedy => match logged {
-                Some(logged) => one(argmax(logged)),
+            Policy::Greedy => match best.filter(|label| *label < count).or_else(|| logged.map(argmax)) {
+                Some(best) => one(best),
                 None => {
                     let what = "the decision has no distribution \"p\", whose best label the policy plays; \"logged\" needs the \
                                 probability of the played label only";

@@ -20,7 +20,8 @@ pub enum Policy {
     Constant(String),
     /// The logging policy.
     Logged,
-    /// The most probable label of the logged distribution: the logging policy without exploration.
+    /// The logging policy without exploration: the label with its learner's best score, where the log has the
+    /// learner, else the most probable label of the logged distribution.
     Greedy,
     /// Always the label that has earned most in the log: each label's mean reward, shrunk by 100 rounds to
     /// that of all. Its estimate is from the same log, and so rather too high.
