@@ -47,6 +47,12 @@ def test_estimates_are_means_of_weighted_rewards():
         assert all(one.sequence is None for one in found.estimates.values())
 
 
+def test_nothing_is_said_of_sequences():
+    rewards, logged, policy = lists(400)
+    warnings = noregret.evaluate_slates(30 * rewards, logged, policy).warnings
+    assert not any("confidence sequences" in warning for warning in warnings), warnings
+
+
 def test_intervals_hold_the_truth():
     truth = worth(200_000)
     for browsing in ("whole", "cascade"):

@@ -96,8 +96,11 @@ def evaluate_slates(
     }
     total = earned.sum(axis=1)
     error = float(total.std(ddof=1) / np.sqrt(len(total))) if len(total) > 1 else 0.0
+    # There are no confidence sequences to be spoken of.
+    warnings = [warning for warning in found.warnings if "confidence sequences" not in warning]
     return dataclasses.replace(
-        found, estimates=estimates, labels=positions, logged_reward=float(total.mean()), logged_reward_standard_error=error
+        found, estimates=estimates, labels=positions, logged_reward=float(total.mean()), logged_reward_standard_error=error,
+        warnings=warnings,
     )
 
 

@@ -1,6 +1,7 @@
 //! Evaluation of logged rounds in memory.
 
 use super::question::Evaluation;
+use super::survey::{possible, supposed};
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
 use crate::evaluate::off_policy::{Round, check_probability};
@@ -47,10 +48,9 @@ impl LoggedArrays<'_> {
         if rounds == 0 {
             return Err("there are no rounds to evaluate".into());
         }
-        let whole = self.rewards.iter().all(|reward| *reward == 0.0 || *reward == 1.0);
-        let [low, high] =
-            [f64::min, f64::max].map(|of| self.rewards.iter().copied().reduce(of).unwrap_or(0.0));
-        let mut tally = Tally::new(clip, if whole { [0.0, 1.0] } else { [low, high] });
+        let range =
+            possible([f64::min, f64::max].map(|of| self.rewards.iter().copied().reduce(of).unwrap_or(0.0)));
+        let mut tally = Tally::new(clip, range);
         for at in 0..rounds {
             let span = at * classes..(at + 1) * classes;
             let refuse = |what: Fault| fault!("round {at}: {what}");
@@ -77,7 +77,9 @@ impl LoggedArrays<'_> {
             let reward = self.rewards[at];
             tally.add(&Round { label, reward, probability, evaluation, estimates, possible }, support);
         }
-        Ok(tally.evaluation(confidence, classes))
+        let mut found = tally.evaluation(confidence, classes);
+        found.warnings.extend(supposed(range));
+        Ok(found)
     }
 }
 
@@ -120,6 +122,24 @@ mod tests {
         let [one] = &told[..] else { panic!("{told:?}") };
         assert!(one.starts_with("ips 1.2500: outside the interval, or outside [0, 1], where all"), "{one}");
         assert_eq!(outside(&ROUNDS), [""; 0]);
+    }
+
+    /// Rewards that were not seen may come: the interval of rewards that were all 1/2 is not that number, and
+    /// it is said of a revenue up to 90 that there may be no larger one.
+    #[test]
+    fn rewards_may_be_others_than_those_that_were_seen() {
+        let found = |reward: f64| {
+            let whole =
+                LoggedArrays { rewards: &[reward; 2], probabilities: &[0.25, 0.75, 0.5, 0.5], ..ROUNDS };
+            let found = whole.evaluate(None, 0.95).expect("good rounds");
+            (found.estimates.estimates[0].sequence.expect("a log that is right"), found.warnings)
+        };
+        let ([low, high], _) = found(0.5);
+        assert!(low < 0.25 && high > 0.75, "[{low}, {high}]");
+        let ([low, high], said) = found(90.0);
+        assert!(low < 45.0 && high > 80.0, "[{low}, {high}]");
+        let of_range = said.iter().filter(|warning| warning.contains("below 0 or above 90"));
+        assert_eq!(of_range.count(), 1, "{said:?}");
     }
 
     #[test]

@@ -30,7 +30,7 @@ use super::bench::{Bench, Waiting};
 use super::learning::Learns;
 use super::place::Place;
 use super::question::{EvaluateOptions, Evaluation, Policy};
-use super::survey::{EvaluateError, Facts, survey};
+use super::survey::{EvaluateError, Facts, supposed, survey};
 use super::tally::Tally;
 
 /// Makes a learner of two classes for a problem, to estimate rewards.
@@ -241,7 +241,7 @@ pub(super) fn with_terms(
     let evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
     let mut evaluation = evaluation.of_decisions(decisions, missing, bench.not_offered, counts_as);
     evaluation.warnings.extend(place.and_then(|place| place.warning()));
-    evaluation.warnings.extend(facts.supposed());
+    evaluation.warnings.extend(supposed(facts.range()));
     evaluation.warnings.extend(look_alike(&facts.labels));
     evaluation.warnings.extend(log.remarks());
     evaluation.warnings.extend(log.left_out());

@@ -55,25 +55,25 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// The range in which rewards may lie: from 0 to 1, also if few of them were seen, or from -1 where they
-    /// are costs, and what was seen beyond.
+    /// See [`possible`].
     pub(super) fn range(&self) -> [f64; 2] {
-        let [low, high] = self.rewards;
-        [
-            if low < 0.0 { low.min(-1.0) } else { 0.0 },
-            if high > 0.0 || low >= 0.0 { high.max(1.0) } else { 0.0 },
-        ]
+        possible(self.rewards)
     }
+}
 
-    /// What the confidence sequences suppose, if nobody has said it.
-    pub(super) fn supposed(&self) -> Option<String> {
-        let [low, high] = self.range();
-        (low < -1.0 || high > 1.0).then(|| {
-            format!(
-                "the confidence sequences hold if no reward is below {low} or above {high}; a range of costs or of rewards says what is possible"
-            )
-        })
-    }
+/// The range in which rewards may lie, of which the least and the largest were seen: from 0 to 1, also if few
+/// of them were seen, or from -1 where they are costs, and what was seen beyond.
+pub(super) fn possible([low, high]: [f64; 2]) -> [f64; 2] {
+    [if low < 0.0 { low.min(-1.0) } else { 0.0 }, if high > 0.0 || low >= 0.0 { high.max(1.0) } else { 0.0 }]
+}
+
+/// What the confidence sequences suppose of the range of rewards, if nobody has said it.
+pub(super) fn supposed([low, high]: [f64; 2]) -> Option<String> {
+    (low < -1.0 || high > 1.0).then(|| {
+        format!(
+            "the confidence sequences hold if no reward is below {low} or above {high}; a range of costs or of rewards says what is possible"
+        )
+    })
 }
 
 /// The first pass.
