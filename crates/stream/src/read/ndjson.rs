@@ -202,7 +202,20 @@ fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> V
     let log = rows.first().filter(|_| options.logged.is_none());
     let log = log.and_then(|row| like_a_log(|key| row.contains_key(key)));
     let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
-    log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned())).chain(ignored(rows, keys)).collect()
+    let notes = log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned()));
+    notes.chain(ignored(rows, keys)).chain(blanks(rows)).collect()
+}
+
+/// A remark on two keys that differ in the blanks around them alone.
+fn blanks(rows: &[Map<String, Value>]) -> Option<String> {
+    let inside = rows.iter().filter_map(|row| row.get("x")?.as_object());
+    let keys: BTreeSet<&str> = rows.iter().chain(inside).flat_map(Map::keys).map(String::as_str).collect();
+    let key = *keys.iter().find(|key| key.trim() != **key && keys.contains(key.trim()))?;
+    Some(format!(
+        "the keys {} and {} differ in the blanks around them alone, and are two features; if they are one, write it without blanks",
+        shown(key),
+        shown(key.trim())
+    ))
 }
 
 /// A remark on keys that are ignored, if there are any: those beside `x` that have no other meaning.

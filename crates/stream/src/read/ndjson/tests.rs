@@ -320,3 +320,17 @@ fn keys_beside_x_are_told() {
     assert!(!said(r#"{"x": [1, 2], "weight": 3, "id": 7, "tag": "t", "y": "a"}"#));
     assert!(!said(r#"{"x": 1, "z": 3, "y": "a"}"#));
 }
+
+/// Keys are read as they are written, so that one with a blank around it is another one, which is said.
+#[test]
+fn keys_that_differ_in_blanks_are_told() {
+    let said = |first: &str, second: &str| {
+        let notes = open(&format!("{first}\n{second}\n"), &ReadOptions::default()).notes();
+        notes.into_iter().find(|note| note.contains("blanks around them"))
+    };
+    let sentence = "the keys \" age\" and \"age\" differ in the blanks around them alone, and are two features; if they are one, write it \
+                    without blanks";
+    assert_eq!(said(r#"{"age": 1, "y": "a"}"#, r#"{" age": 2, "y": "b"}"#).as_deref(), Some(sentence));
+    assert!(said(r#"{"x": {"age": 1}, "y": "a"}"#, r#"{"x": {"age ": 2}, "y": "b"}"#).is_some());
+    assert_eq!(said(r#"{" age": 1, "y": "a"}"#, r#"{" age": 2, "y": "b"}"#), None);
+}

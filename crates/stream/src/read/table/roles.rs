@@ -1,5 +1,6 @@
 //! Infers the kinds of a table's columns from its first rows, with remarks on suspicious columns.
 
+mod codes;
 mod durations;
 mod holes;
 mod units;
@@ -489,6 +490,7 @@ impl<'a> Look<'a> {
         let distinct = self.distinct();
         let many = count >= ENOUGH && distinct as f64 >= DISTINCT * count as f64;
         if self.cells.iter().all(|cell| is_number(cell)) {
+            notes.extend(self.about_codes(name));
             return (CsvRole::Numeric, None);
         }
         let (style, numbers) = self.numbers();

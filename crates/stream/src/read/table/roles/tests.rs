@@ -393,6 +393,36 @@ fn codes_have_no_units() {
     assert_eq!((said.len(), found.fields[5].unit.as_deref()), (1, Some("A")), "{said:?}");
 }
 
+/// Zeros in front of numbers are told, unless the numbers are those of a calendar or a clock.
+#[test]
+fn codes_of_digits_are_told() {
+    let codes = |cell: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}", cell(t), t % 2)).collect();
+        let Decided { fields, notes, .. } = decided("a,label", rows.into_iter(), |_| {});
+        assert_eq!(fields[0].role, CsvRole::Numeric);
+        notes.into_iter().find(|note| note.contains("zeros in front"))
+    };
+    let sentence = "column \"a\" has numbers with zeros in front, such as \"00700\", which are read without them; named as a \
+                    categorical column, it has codes";
+    assert_eq!(codes(&|t| format!("{:05}", 700 + 7919 * (t % 7))).as_deref(), Some(sentence));
+    // Of different lengths, 007 and 7 are one number.
+    assert!(codes(&|t| if t % 3 == 0 { "007".to_owned() } else { (t % 9).to_string() }).is_some());
+    assert!(codes(&|t| format!("{:02}", 7 * t % 96)).is_some());
+    for other in [
+        codes(&|t| format!("{:02}", t % 60)),
+        codes(&|t| format!("{:02}{:02}", t % 24, 7 * t % 60)),
+        codes(&|t| format!("{}", 7 * t % 96)),
+        codes(&|t| format!("0{}.5", t % 9)),
+        codes(&|_| "007".to_owned()),
+    ] {
+        assert_eq!(other, None);
+    }
+    let named = decided("a,label", (0..100).map(|t| format!("{:05}|{}", 7 * t % 90, t % 2)), |options| {
+        options.categorical = vec!["a".to_owned()];
+    });
+    assert!(!named.notes.iter().any(|note| note.contains("zeros in front")), "{:?}", named.notes);
+}
+
 /// In place of a missing age, 0 would be far from all others: it has an indicator, and counts as the mean.
 #[test]
 fn missing_numbers_far_from_0_have_indicators() {
