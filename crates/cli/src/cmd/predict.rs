@@ -40,6 +40,8 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let mut lines = Lines::new(&plan, &predictor, explainer)?;
     let table = schema.csv.is_some();
     let (source, mut examples) = open(&plan, schema, encoder)?;
+    // Lines of features are none, although the model has learnt from one.
+    let table = table && examples.reader.schema().csv.is_some();
     let failure = |error: std::io::Error| not_written(&plan, error);
     let mut out = Output::open(plan.output.as_deref()).map_err(failure)?;
     if let Some(header) = plan.columns.header().filter(|_| !lines.averaged) {

@@ -383,3 +383,26 @@ fn rows_without_a_feature_of_the_model() {
         assert!(said.contains("2 rows have no feature that the model knows"), "{said}");
     }
 }
+
+/// The same for lines of features that have none of the columns of a model's table, which are named before.
+#[test]
+fn lines_without_a_column_of_the_model() {
+    let table = "p,q,label\n".to_owned() + &"1,5,x\n2,3,y\n".repeat(20);
+    let folder = Folder::with("a.csv", table);
+    folder.run("run a.csv --learner ogd --quiet --save m").succeeded();
+    folder.write("b.vw", "x | s:1\ny | t:2 u\n");
+    folder.write("b.svm", "x 1:1 2:1\ny 2:3\n");
+    for name in ["b.vw", "b.svm"] {
+        let lacks = format!("noregret: {name}: no line has a feature for \"p\", \"q\", which the model was");
+        let ran = folder.run(&format!("predict m {name}"));
+        let none = "no row has a feature that the model knows, such as \"p\", so that all rows have the same forecast";
+        assert!(ran.code == 2 && ran.stderr.contains(&lacks), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with(&format!("noregret: {name}: {none}\n")), "{}", ran.stderr);
+        let said = folder.run(&format!("run {name} --load m")).succeeded().stderr;
+        assert!(said.contains(&lacks), "{said}");
+    }
+    folder.write("named.csv", "1,2,label\n".to_owned() + &"1,5,x\n2,3,y\n".repeat(30));
+    folder.run("run named.csv --learner ogd --quiet --save m").succeeded();
+    let said = folder.run("predict m b.svm").succeeded().stderr;
+    assert!(!said.contains("was trained with"), "{said}");
+}

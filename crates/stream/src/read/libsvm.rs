@@ -7,6 +7,7 @@
 //! learnt from LIBSVM; otherwise the first [`BASE_LINES`] lines tell it: 0 if one of them has an index 0,
 //! else 1; a later index 0 is then an error.
 
+use crate::read::absent::Absent;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -85,6 +86,12 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
             let (peek, missing) = (&peek, &missing);
             columns.indicate(&lacking(|| peek.lines().filter_map(move |line| pairs(line, missing))));
         }
+    }
+    let table = schema.and_then(|schema| schema.csv.as_ref());
+    if let Some(table) = table.filter(|_| source.size().is_some()) {
+        let (peek, mut absent) = (source.peek(BASE_LINES, 1)?, Absent::of(table));
+        peek.lines().flat_map(numbers).for_each(|(index, _)| absent.saw(index));
+        notes.extend(absent.note(peek.all));
     }
     let parser = Libsvm { base, hashed, how, missing, marks: of_labels, holes: vec![], notes };
     Ok(LineReader::boxed(source, columns, parser))

@@ -2,6 +2,7 @@
 //! into lines; one module per format implements [`Reader`](reader::Reader) and parses lines into
 //! [`Row`](row::Row)s.
 
+mod absent;
 mod ahead;
 pub(crate) mod arff;
 pub(crate) mod columns;

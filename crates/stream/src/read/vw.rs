@@ -20,13 +20,13 @@
 //! importance and a line without a bar are errors; `feature:` followed by a blank is an error,
 //! whereas VW takes the next word as its value.
 
-mod absent;
 mod actions;
 pub(crate) mod json;
 pub(crate) mod kind;
 mod node;
 mod slots;
 
+use crate::read::absent::Absent;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::counting;
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -35,7 +35,7 @@ use crate::read::holes::lacking;
 use crate::read::label::{LabelType, is_infinite};
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{ReadOptions, Schema, Speech};
+use crate::read::options::{CsvSchema, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
 use crate::read::remark::Remark;
@@ -107,6 +107,17 @@ fn note_words(peek: &Peek<'_>) -> Option<String> {
         shown(&first),
         shown(first.replacen('=', ":", 1))
     ))
+}
+
+/// A remark on the columns of a model's table that none of the first lines has.
+fn absent(peek: &Peek<'_>, table: &CsvSchema) -> Option<String> {
+    let (mut absent, mut reader) = (Absent::of(table), Vw::default());
+    for line in peek.lines().filter_map(|line| std::str::from_utf8(line).ok()) {
+        let Some((_, features)) = line.split_once('|') else { continue };
+        // A line that cannot be read is named where it is read.
+        let _ = reader.features(features, |name, _| absent.saw(name));
+    }
+    absent.note(peek.all)
 }
 
 /// The features of a line with a number behind their names.
@@ -181,7 +192,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     }
     let table = options.schema.as_ref().and_then(|schema| schema.csv.as_ref());
     if let Some(table) = table.filter(|_| source.size().is_some()) {
-        vw.notes.extend(absent::note(&source.peek(LINES, 1)?, table));
+        vw.notes.extend(absent(&source.peek(LINES, 1)?, table));
     }
     Ok(LineReader::boxed(source, columns, vw))
 }
