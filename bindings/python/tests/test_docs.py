@@ -118,8 +118,8 @@ def test_data_sets_of_the_documentation_are_there():
 OTHERS = {
     f"--{name}"
     for name in (
-        "bag bfgs cb cb_adf cb_explore cb_explore_adf cb_type cbify csoaa csoaa_ldf dsjson epsilon eval features ignore interactions loss_function oaa"
-        " power_t sketch_size wap width"
+        "bag bfgs cb cb_adf cb_explore cb_explore_adf cb_type cbify csoaa csoaa_ldf dsjson epsilon eval features ignore interactions loss_function"
+        " noconstant oaa power_t sketch_size wap width"
     ).split()
 }
 

@@ -143,6 +143,20 @@ def test_cbify(here):
     assert (rates["rounds"], rates["learner"]) == (120, "auto") and "expected_error_rate" in rates
 
 
+@row("contextual bandit from a log")
+def test_bandit_from_a_log(here):
+    assert code(cells("contextual bandit from a log")[1]) == ["--feedback bandit"]
+    Path("log.vw").write_text("".join(f"{at % 3 + 1}:{at % 2}:0.5 | a:{at % 5}\n" for at in range(60)))
+    assert summary("run", "log.vw", "--feedback", "bandit")["rounds"] == 60
+
+
+@row("costs of all labels")
+def test_costs(here):
+    assert code(cells("costs of all labels")[1]) == ["--feedback bandit --costs LEAST..MOST"]
+    Path("costs.vw").write_text("".join(f"1:{at % 2} 2:{(at + 1) % 2} 3:4 | a:{at % 2}\n" for at in range(60)))
+    assert summary("run", "costs.vw", "--feedback", "bandit", "--costs", "0..4")["rounds"] == 60
+
+
 @row("off-policy evaluation")
 def test_off_policy(here):
     assert code(cells("off-policy evaluation")[1]) == ["noregret evaluate log"]
@@ -161,6 +175,12 @@ def test_hashing(here):
     assert code(cells("hashing")[1]) == ["--hash-bits 24"]
     rates = summary("run", "data.vw", "--learner", "ogd", "--hash-bits", 24, "--scale", "unit", "--memory", 8192)
     assert rates["rounds"] == 120
+
+
+@row("no constant feature")
+def test_no_constant(here):
+    assert code(cells("no constant feature")[1]) == ["--no-intercept"]
+    assert summary("run", "data.vw", "--learner", "ogd", "--no-intercept")["rounds"] == 120
 
 
 @row("products of features")

@@ -25,6 +25,7 @@ mod report;
 mod settings;
 mod summary;
 mod sweep;
+mod tips;
 mod wanted;
 mod watched;
 
@@ -44,9 +45,10 @@ use crate::sweep::candidates;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let program = args.first().cloned().unwrap_or_else(|| "noregret".into());
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            tips::add(&mut error, &args);
             // Help and version are no errors; everything else is a usage error.
             let code = u8::from(error.use_stderr());
             // If this cannot be printed, there is no way to report it.

@@ -234,3 +234,52 @@ fn a_loaded_model_settles_the_learner() {
         folder.run(&format!("run a.svm --quiet --load model {option}")).failed(1, sentence);
     }
 }
+
+/// What is in the place of Vowpal Wabbit's options is told in the words of the page for those who move.
+#[test]
+fn options_of_vowpal_wabbit_have_others_here() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/move.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let folder = Folder::with("a.vw", "1 | a\n2 | b\n");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| task | Vowpal Wabbit")).skip(2);
+    let mut told = 0;
+    for row in rows.take_while(|line| line.starts_with("| ")) {
+        // A bar inside a cell has a backslash before it.
+        let row = row.replace("\\|", "\0");
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().replace('\0', "|")).collect();
+        let (task, theirs) = (&cells[1], &cells[2]);
+        let ours = cells[3].replace('`', "");
+        let options = theirs.split(['`', ' ', ',']).filter(|word| word.starts_with('-'));
+        // How its formats are read needs no option; with --json, results are written.
+        for option in options.filter(|option| !["--json", "--dsjson"].contains(option)) {
+            let said = folder.run(&format!("run a.vw {option} ab")).stderr;
+            let tip = format!("\n  tip: in place of Vowpal Wabbit's {option} ({task}): {ours}\n");
+            assert!(said.contains(&tip) && said.matches("tip: ").count() == 1, "{tip}: {said}");
+            told += 1;
+        }
+    }
+    assert!(told > 20, "{told}");
+}
+
+/// A tip that helps, in place of one that passes an option as a value.
+#[test]
+fn values_with_a_minus_and_files_without_a_command() {
+    let folder = Folder::with("a.csv", "a,b\n1,x\n2,y\n");
+    for (arguments, tip) in [
+        (
+            "run a.csv --label -1",
+            "the last column is the label where no option names one; a column called -1 is --label=-1",
+        ),
+        ("run a.csv --id -1", "a value that begins with a minus is written behind an equals sign: --id=-1"),
+        ("a.csv --label b", "to learn from this file: noregret run a.csv"),
+    ] {
+        let ran = folder.run(arguments);
+        assert!(ran.code == 1 && ran.stderr.contains(&format!("\n  tip: {tip}\n")), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches("tip: ").count(), 1, "{}", ran.stderr);
+    }
+    let said = folder.run("run a.csv --label=-1").stderr;
+    assert!(
+        said.contains("has no column \"-1\" (columns are counted from 1, and the last one is 2)"),
+        "{said}"
+    );
+}

@@ -104,7 +104,11 @@ pub(crate) fn find_column(names: &[String], column: &str) -> Result<usize, Fault
         let more = if names.len() > 10 { ", …" } else { "" };
         let other_case = names.iter().find(|name| name.eq_ignore_ascii_case(column)).map(String::as_str);
         let near = other_case.or_else(|| noregret::param::nearest(column, names.iter().map(String::as_str)));
-        let near = near.map_or_else(String::new, |near| format!(" (did you mean {}?)", shown(near)));
+        let near = match (near, column.parse::<i64>()) {
+            (Some(near), _) => format!(" (did you mean {}?)", shown(near)),
+            (None, Ok(_)) => format!(" (columns are counted from 1, and the last one is {})", names.len()),
+            (None, Err(_)) => String::new(),
+        };
         fault!("has no column {}{near}; its columns are {}{more}", shown(column), known.join(", "))
     })
 }
@@ -156,6 +160,20 @@ mod tests {
         assert_eq!(names(&["a", "", " a ", "a", ""], true), ("a 2 a.2 a.3 5".to_owned(), vec![2, 3]));
         assert_eq!(names(&["a", "a.2", "a", "", "4"], true), ("a a.2 a.3 4.2 4".to_owned(), vec![2]));
         assert_eq!(names(&["7", "7"], false), ("1 2".to_owned(), vec![]));
+    }
+
+    /// Numbers of columns begin with 1, and none is counted from the last one.
+    #[test]
+    fn a_column_is_found_by_its_name_or_number() {
+        let names: Vec<String> = ["a", "7", "b"].into_iter().map(str::to_owned).collect();
+        let found = |column: &str| find_column(&names, column).map_err(|fault| fault.to_string());
+        assert_eq!([found("a"), found("7"), found("3")], [Ok(0), Ok(1), Ok(2)]);
+        for column in ["0", "-1", "4"] {
+            let said = format!(
+                "has no column {column:?} (columns are counted from 1, and the last one is 3); its columns are \"a\", \"7\", \"b\""
+            );
+            assert_eq!(found(column), Err(said));
+        }
     }
 
     /// Of Vowpal Wabbit's CSV, the last column was learnt, which are the tags.
