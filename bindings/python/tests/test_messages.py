@@ -488,9 +488,9 @@ def test_wrong_arguments_are_named(tmp_path):
 def test_defaults_that_are_too_cautious_are_told_where_the_learner_is_made():
     learners, bandits = pytest.importorskip("noregret.learners"), pytest.importorskip("noregret.bandits")
     x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2
-    aioli = "^aioli: the defaults are too cautious: .*; curvature=0.1 works, without guarantee$"
-    oracle = "^squarecb: aioli by itself: the defaults are too cautious: .*; oracle__curvature=0.1 works, without guarantee$"
-    pooled = '^squarecb: the defaults are too cautious: .*; oracle="pooled" works, without guarantee$'
+    aioli = "^aioli: the defaults are too cautious; curvature=0.1 works, without guarantee: .* with it$"
+    oracle = "^squarecb: aioli by itself: the defaults are too cautious; oracle__curvature=0.1 works, without guarantee: .* with it$"
+    pooled = '^squarecb: the defaults are too cautious; oracle="pooled" works, without guarantee: .* with it$'
     cases = [
         (aioli, lambda: Learner("aioli", features=2)),
         (aioli, lambda: learners.Aioli(features=2)),
@@ -535,7 +535,7 @@ def test_a_learner_that_is_slow_for_so_many_rows_says_so_before_they_are_learnt(
 def test_classifiers_tell_it_too():
     sklearn, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
     x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2
-    aioli = "^aioli: the defaults are too cautious: "
+    aioli = "^aioli: the defaults are too cautious; "
     for learn in [
         lambda: sklearn.AioliClassifier().fit(x, y),
         lambda: sklearn.AioliClassifier().partial_fit(x, y, classes=[0, 1]),
