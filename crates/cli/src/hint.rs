@@ -25,6 +25,10 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         ReadErrorKind::InvalidUtf8 => {
             "text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8".to_owned()
         }
+        ReadErrorKind::Width { .. } => "--on-bad-row skip leaves out rows that cannot be read".to_owned(),
+        ReadErrorKind::NotFound if error.source_name().contains("://") => {
+            "an address is not opened: save what is there, or hand it over by a pipe, as in curl -L ADDRESS | noregret run -".to_owned()
+        }
         ReadErrorKind::IndexZero => "pass --index-base 0 if they begin at 0".to_owned(),
         ReadErrorKind::IndexTooLarge(_) => "pass --hash-bits to hash such indices".to_owned(),
         _ => return error.to_string(),

@@ -16,6 +16,10 @@ fn files_that_are_not_there_or_not_data() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("folder")).unwrap();
     folder.run("run nothing.svm").failed(2, "nothing.svm: no such file");
+    folder.run("run https://example.com/a.csv").failed(
+        2,
+        "https://example.com/a.csv: no such file; an address is not opened: save what is there, or hand it over by a pipe, as in curl -L ADDRESS | noregret run -",
+    );
     folder.run("run folder").failed(2, "folder: is a directory, not a file of examples");
     refused("a.svm", "", "", "a.svm: has no rows");
     refused("a.csv", "\n\n", "", "a.csv: has no rows");
@@ -98,8 +102,14 @@ fn rows_of_libsvm() {
 fn rows_of_csv() {
     let head = format!("a,b,label\n{}", "1,2,x\n3,4,y\n1,4,y\n3,2,x\n1,2,y\n".repeat(200));
     let lines: &[(&[u8], &str)] = &[
-        (b"1,2", "a.csv:1002: the row has 2 cells, not 3 as the first row"),
-        (b"1,2,3,x", "a.csv:1002: the row has 4 cells, not 3 as the first row"),
+        (
+            b"1,2",
+            "a.csv:1002: the row has 2 cells, not 3 as the first row; --on-bad-row skip leaves out rows that cannot be read",
+        ),
+        (
+            b"1,2,3,x",
+            "a.csv:1002: the row has 4 cells, not 3 as the first row; --on-bad-row skip leaves out rows that cannot be read",
+        ),
         (
             b"1,-inf,x",
             r#"a.csv:1002: column "b": "-inf" is not finite; pass --missing=-inf if it stands for a missing one"#,

@@ -25,7 +25,7 @@ use self::layout::{Found, builder};
 use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
 use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, other_width};
+use crate::read::error::{ReadError, ReadErrorKind, delimiter_name};
 use crate::read::format::Format;
 use crate::read::offer;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Speech};
@@ -320,7 +320,7 @@ impl Records for CsvRows {
         let one_more = record.len() == cells.len() + 1 && record[cells.len()].trim_ascii().is_empty();
         let ends = one_more && *self.ends.get_or_insert(true);
         if record.len() != cells.len() && !ends && *record != self.header {
-            return Err(other_width(record.len(), cells.len()));
+            return Err(ReadErrorKind::Width { found: record.len(), width: cells.len() });
         }
         if *record != self.header {
             self.ends.get_or_insert(false);

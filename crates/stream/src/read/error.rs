@@ -83,6 +83,13 @@ pub enum ReadErrorKind {
     InvalidUtf8,
     /// The row is malformed.
     Row(String),
+    /// The row of a table has another number of cells than the first one.
+    Width {
+        /// Its number of cells.
+        found: usize,
+        /// That of the first one.
+        width: usize,
+    },
     /// One named cell of the row is malformed.
     Cell {
         /// `column` or `key`.
@@ -151,6 +158,7 @@ impl ReadError {
             self.kind(),
             ReadErrorKind::InvalidUtf8
                 | ReadErrorKind::Row(_)
+                | ReadErrorKind::Width { .. }
                 | ReadErrorKind::Cell { .. }
                 | ReadErrorKind::NotFinite { .. }
                 | ReadErrorKind::IndexZero
@@ -208,6 +216,9 @@ impl fmt::Display for ReadErrorKind {
             }
             ReadErrorKind::InvalidUtf8 => f.write_str("the row is not UTF-8 text"),
             ReadErrorKind::Layout(message) | ReadErrorKind::Row(message) => f.write_str(message),
+            ReadErrorKind::Width { found, width } => {
+                write!(f, "the row has {}, not {width} as the first row", counted(*found as u64, "cell"))
+            }
             ReadErrorKind::UnknownFormat => f.write_str("has no format that is recognised"),
             ReadErrorKind::SingleColumn { delimiter: None, .. } => f.write_str("has a single column"),
             ReadErrorKind::SingleColumn { delimiter: Some(delimiter), .. } => {
@@ -238,12 +249,6 @@ impl error::Error for ReadError {
             _ => None,
         }
     }
-}
-
-/// About a row of a table with `found` cells, where the first one has `width`.
-pub(crate) fn other_width(found: usize, width: usize) -> ReadErrorKind {
-    let cells = counted(found as u64, "cell");
-    ReadErrorKind::Row(format!("the row has {cells}, not {width} as the first row"))
 }
 
 /// The display name of a delimiter.

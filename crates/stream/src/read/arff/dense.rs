@@ -5,7 +5,7 @@ use csv::ByteRecord;
 use super::{Attribute, FIRST, Kind, Token, Tokens, is_blank, late_weight, weight_of};
 use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadError, ReadErrorKind, other_width};
+use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::offer;
@@ -154,7 +154,7 @@ impl Records for ArffRows {
             if let Some(weight) = weight_of(line).1.filter(|_| !self.weighted) {
                 return Err(late_weight(weight));
             }
-            return Err(other_width(values.len(), columns.len()));
+            return Err(ReadErrorKind::Width { found: values.len(), width: columns.len() });
         }
         if let Some(id) = self.id {
             row.tag.push_str(values[id].as_deref().unwrap_or_default());
