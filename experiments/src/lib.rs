@@ -3,6 +3,8 @@
 //! A figure's file in `figures/` says what is run and what the paper claims of it; its sizes are in
 //! `configs/`, one for minutes and one in full. `play` runs learners, `folder` writes what came out.
 
+#[cfg(feature = "fetch")]
+pub mod data;
 mod error;
 mod figures;
 pub mod folder;

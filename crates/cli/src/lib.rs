@@ -7,8 +7,6 @@ mod checkpoint;
 mod choices;
 mod cmd;
 mod comparison;
-#[cfg(feature = "fetch")]
-mod data;
 mod facts;
 mod failure;
 mod files;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use noregret_experiments::data::download::{Downloader, checksum, unwritable};
+use noregret_experiments::data::prepare::prepare;
+use noregret_experiments::data::{Original, SETS, Set, find};
 
 use crate::args::{FetchArgs, SetsCommand};
-use crate::data::download::{Downloader, checksum, unwritable};
-use crate::data::prepare::prepare;
-use crate::data::{Original, SETS, Set, find};
 use crate::failure::Failure;
 use crate::note::note;
 use crate::progress::style;
@@ -56,8 +56,8 @@ fn fetch(args: &FetchArgs) -> Result<(), Failure> {
     }
     note(format_args!("{}: {}; {}", set.name, set.about, set.terms));
     let folder = args.data.join("originals");
-    create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
-    let downloader = Downloader::new();
+    create_dir_all(&folder).map_err(|error| Failure::data(unwritable(&folder, &error)))?;
+    let downloader = Downloader::default();
     let originals: Vec<PathBuf> = (set.originals.iter())
         .map(|original| download(&downloader, set, original, args.from.as_deref(), &folder))
         .collect::<Result<_, _>>()?;
@@ -91,7 +91,7 @@ fn download(
 ) -> Result<PathBuf, Failure> {
     let (path, wanted) = (folder.join(original.name()), original.sha256);
     let sha256 = if path.exists() {
-        let sha256 = checksum(&path).map_err(|error| unwritable(&path, &error))?;
+        let sha256 = checksum(&path).map_err(|error| Failure::data(unwritable(&path, &error)))?;
         if let Some(wanted) = wanted.filter(|wanted| *wanted != sha256) {
             return Err(Failure::data(format!(
                 "{}: has SHA-256 {sha256}, and {wanted} was needed; remove it to have it downloaded again",
@@ -121,7 +121,7 @@ fn download(
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        downloaded?
+        downloaded.map_err(Failure::data)?
     };
     let known = verdict(wanted.is_some());
     writeln!(std::io::stdout(), "{}  sha256 {sha256} ({known})", path.display()).map_err(Failure::output)?;

@@ -4,8 +4,8 @@
 //! loaders of the same files; if none is published, there is none here. Checksums of made files are
 //! those of the uncompressed text.
 
-pub(crate) mod download;
-pub(crate) mod prepare;
+pub mod download;
+pub mod prepare;
 
 use noregret::param::no_such;
 use noregret_stream::Fault;
@@ -14,46 +14,48 @@ use self::prepare::Form;
 
 /// A data set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Set {
+pub struct Set {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Its size.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// Its terms of use, as far as known.
-    pub(crate) terms: &'static str,
+    pub terms: &'static str,
     /// The URL of the folder of the originals, with a final slash.
-    pub(crate) home: &'static str,
+    pub home: &'static str,
     /// The files to download.
-    pub(crate) originals: &'static [Original],
+    pub originals: &'static [Original],
     /// The conversion.
-    pub(crate) form: Form,
+    pub form: Form,
     /// The converted files.
-    pub(crate) made: &'static [Made],
+    pub made: &'static [Made],
 }
 
 /// A file as it was published.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Original {
+pub struct Original {
     /// Its path in the folder.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// Its checksum, if known.
-    pub(crate) sha256: Option<&'static str>,
+    pub sha256: Option<&'static str>,
 }
 
 impl Original {
     /// Its name without folders.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.path.rsplit('/').next().unwrap_or(self.path)
     }
 }
 
 /// A file that `run` and `reproduce` read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Made {
-    pub(crate) file: &'static str,
-    pub(crate) rows: u64,
+pub struct Made {
+    /// Its name.
+    pub file: &'static str,
+    /// Its number of rows.
+    pub rows: u64,
     /// The checksum of its text, if the published results used a file made from the same original.
-    pub(crate) sha256: Option<&'static str>,
+    pub sha256: Option<&'static str>,
 }
 
 const LIBSVM: &str = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/";
@@ -72,7 +74,7 @@ const fn known(path: &'static str, sha256: &'static str) -> Original {
 }
 
 /// Every set.
-pub(crate) const SETS: &[Set] = &[
+pub const SETS: &[Set] = &[
     Set {
         name: "vehicle",
         about: "846 rows, 18 features, 4 classes; scaled to [-1, 1]",
@@ -237,7 +239,7 @@ pub(crate) const SETS: &[Set] = &[
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn find(name: &str) -> Result<&'static Set, Fault> {
+pub fn find(name: &str) -> Result<&'static Set, Fault> {
     SETS.iter().find(|set| set.name == name).ok_or_else(|| {
         let names: Vec<&str> = SETS.iter().map(|set| set.name).collect();
         no_such("data set", name, &names).into()

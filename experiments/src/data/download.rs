@@ -5,11 +5,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use noregret_stream::{Fault, fault};
 use sha2::{Digest, Sha256};
 use ureq::Agent;
 
 use super::hexadecimal;
-use crate::failure::Failure;
 
 /// Largest number of consecutive attempts without data.
 const TRIES: u32 = 3;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Downloads files.
-pub(crate) struct Downloader(Agent);
+pub struct Downloader(Agent);
 
 /// How a transfer ended.
 enum Ended {
@@ -29,8 +29,8 @@ enum Ended {
     Early(String),
 }
 
-impl Downloader {
-    pub(crate) fn new() -> Self {
+impl Default for Downloader {
+    fn default() -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             // Without compression, since a range of compressed bytes is not a range of the file.
@@ -42,7 +42,9 @@ impl Downloader {
             .build();
         Self(config.new_agent())
     }
+}
 
+impl Downloader {
     /// Downloads `url` to the file `to`, and returns its SHA-256. Until it is complete and checked
     /// against `sha256`, its name is `to` with the suffix `.part`; if such a file exists, the
     /// download continues after its last byte. `seen` is called with the number of bytes so far and
@@ -50,13 +52,13 @@ impl Downloader {
     ///
     /// # Errors
     /// If the server refuses, writing fails, or the checksum differs.
-    pub(crate) fn fetch(
+    pub fn fetch(
         &self,
         url: &str,
         to: &Path,
         sha256: Option<&str>,
         seen: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<String, Failure> {
+    ) -> Result<String, Fault> {
         let part = part_of(to);
         let mut vain = 0;
         loop {
@@ -72,7 +74,7 @@ impl Downloader {
                     0 => String::new(),
                     bytes => format!("; the {bytes} bytes so far stay in {}", part.display()),
                 };
-                return Err(Failure::data(format!("{url}: {why}{kept}")));
+                return Err(fault!("{url}: {why}{kept}"));
             }
             if vain > 0 {
                 std::thread::sleep(PAUSE);
@@ -81,9 +83,7 @@ impl Downloader {
         let digest = checksum(&part).map_err(|error| unwritable(&part, &error))?;
         if let Some(wanted) = sha256.filter(|wanted| *wanted != digest) {
             std::fs::remove_file(&part).map_err(|error| unwritable(&part, &error))?;
-            return Err(Failure::data(format!(
-                "{url}: has SHA-256 {digest}, and {wanted} was needed; it was not kept"
-            )));
+            return Err(fault!("{url}: has SHA-256 {digest}, and {wanted} was needed; it was not kept"));
         }
         std::fs::rename(&part, to).map_err(|error| unwritable(to, &error))?;
         Ok(digest)
@@ -96,7 +96,7 @@ impl Downloader {
         part: &Path,
         have: u64,
         seen: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, Fault> {
         let mut request = self.0.get(url);
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
@@ -132,7 +132,7 @@ impl Downloader {
                 ));
             }
             500.. => return Ok(Ended::Early(format!("the server answered {status}"))),
-            _ => return Err(Failure::data(format!("{url}: the server answered {status}"))),
+            _ => return Err(fault!("{url}: the server answered {status}")),
         };
         append(response.into_body().into_reader(), part, start, total, seen)
             .map_err(|error| unwritable(part, &error))
@@ -180,7 +180,7 @@ fn range(header: &str) -> Option<(u64, Option<u64>)> {
 }
 
 /// The name of an incomplete file.
-pub(crate) fn part_of(file: &Path) -> PathBuf {
+fn part_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".part");
     name.into()
@@ -191,7 +191,7 @@ fn length(file: &Path) -> u64 {
 }
 
 /// The SHA-256 of a file.
-pub(crate) fn checksum(file: &Path) -> std::io::Result<String> {
+pub fn checksum(file: &Path) -> std::io::Result<String> {
     let (mut file, mut hash, mut buffer) = (File::open(file)?, Sha256::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer)? {
@@ -202,8 +202,8 @@ pub(crate) fn checksum(file: &Path) -> std::io::Result<String> {
 }
 
 /// Why a file could not be written.
-pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::data(format!("{}: cannot be written: {error}", path.display()))
+pub fn unwritable(path: &Path, error: &std::io::Error) -> Fault {
+    fault!("{}: cannot be written: {error}", path.display())
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::{Made, hexadecimal};
 
 /// The kind of conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub enum Form {
     /// One file: the lines of all originals, without trailing blanks.
     Lines,
     /// Two files: with a header, and scaled to [0, 1].
@@ -29,23 +29,20 @@ pub(crate) enum Form {
 
 /// A converted file.
 #[derive(Debug)]
-pub(crate) struct Ready {
-    pub(crate) path: PathBuf,
+pub struct Ready {
+    /// Where it is.
+    pub path: PathBuf,
     /// The checksum of its text.
-    pub(crate) sha256: String,
-    pub(crate) rows: u64,
+    pub sha256: String,
+    /// Its number of rows.
+    pub rows: u64,
 }
 
 /// Converts `originals` to the files `made`, in `folder`.
 ///
 /// # Errors
 /// If reading or writing fails, or a checksum differs.
-pub(crate) fn prepare(
-    form: Form,
-    originals: &[PathBuf],
-    made: &[Made],
-    folder: &Path,
-) -> Result<Vec<Ready>, Fault> {
+pub fn prepare(form: Form, originals: &[PathBuf], made: &[Made], folder: &Path) -> Result<Vec<Ready>, Fault> {
     match form {
         Form::Lines => lines(originals, &made[0], folder).map(|ready| vec![ready]),
         Form::Covtype => Ok(vec![
