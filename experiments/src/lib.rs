@@ -12,6 +12,7 @@ mod outcome;
 mod play;
 mod source;
 mod stored;
+pub mod synthetic;
 
 use std::path::PathBuf;
 

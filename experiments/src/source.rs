@@ -5,10 +5,10 @@ use noregret::problem::Problem;
 use noregret_stream::encode::examples::Examples;
 use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::error::ExperimentError;
 use crate::stored::{CLASSES, Replay, Stored};
+use crate::synthetic::{Recipe, SyntheticExamples};
 
 /// Rows that can be had again and again.
 #[derive(Clone)]

@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `read` | bytes to [`Row`]s, one [`Reader`] per format; its names are re-exported here |
 //! | `write` | rows to bytes: [`create`] and [`RowWriter`] |
-//! | [`synthetic`] | generated streams |
 //! | [`encode`] | the first pass over a stream; rows to examples: classes, scaling, intercept |
 //! | [`setup`] | the learner with its encoder, for the facts about a stream and what somebody asks for |
 //! | [`caution`] | what works where a theorem's constants are too cautious, or a learner too slow |
@@ -32,7 +31,6 @@ pub mod mean;
 pub mod run;
 pub mod save;
 pub mod setup;
-pub mod synthetic;
 #[cfg(test)]
 mod testing;
 pub mod watch;

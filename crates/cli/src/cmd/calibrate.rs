@@ -11,7 +11,7 @@ use noregret::learner::OnlineLearner;
 use noregret::param::{Value, Values};
 use noregret::problem::Problem;
 use noregret::rng::Rng;
-use noregret_stream::synthetic::Recipe;
+use noregret_experiments::synthetic::Recipe;
 use noregret_stream::{Row, RowLabel};
 
 use crate::args::CalibrateArgs;

@@ -7,13 +7,13 @@ use std::path::Path;
 
 use noregret::param::{Value, Values};
 use noregret::registry::find;
+use noregret_experiments::synthetic::{Recipe, SyntheticExamples};
 use noregret_stream::draw::plot::{Chart, Line};
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, RunOptions, Sink, run as learn};
 use noregret_stream::save::Saved;
 use noregret_stream::setup::{Asked, Facts};
-use noregret_stream::synthetic::{Recipe, SyntheticExamples};
 
 use crate::args::DemoArgs;
 use crate::failure::Failure;

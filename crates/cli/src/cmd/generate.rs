@@ -4,9 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use noregret::param::Values;
-use noregret_stream::Replacement;
-use noregret_stream::synthetic::{RECIPES, Recipe, Synthetic, TABLES, Table, TableRecipe};
-use noregret_stream::{Columns, Format, Row, WriteError, create};
+use noregret_experiments::synthetic::{RECIPES, Recipe, Synthetic, TABLES, Table, TableRecipe};
+use noregret_stream::{Columns, Format, Replacement, Row, WriteError, create};
 
 use crate::args::GenerateArgs;
 use crate::failure::Failure;

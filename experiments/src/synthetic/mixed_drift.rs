@@ -132,8 +132,9 @@ pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::{Row, RowLabel};
+
     use super::*;
-    use crate::read::row::{Row, RowLabel};
 
     /// The parts come in turn, each in its own place, with its own number of classes.
     #[test]

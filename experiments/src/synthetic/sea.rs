@@ -37,8 +37,9 @@ pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::{Row, RowLabel};
+
     use super::*;
-    use crate::read::row::{Row, RowLabel};
 
     #[test]
     fn every_block_has_its_threshold() {

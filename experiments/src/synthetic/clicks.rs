@@ -129,9 +129,9 @@ impl Clicks {
 #[cfg(test)]
 mod tests {
     use noregret::param::Value;
+    use noregret_stream::{Row, RowLabel};
 
     use super::*;
-    use crate::read::row::{Row, RowLabel};
 
     /// The costs of all rows of a stream, by row.
     fn costs(settings: &[(&str, &str)], rows: u64) -> Vec<Vec<f64>> {

@@ -89,8 +89,9 @@ pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::Row;
+
     use super::*;
-    use crate::read::row::Row;
 
     /// With one centroid there is one class, and with drift its rows move, but stay around the cube.
     #[test]

@@ -63,8 +63,9 @@ pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::{Row, RowLabel};
+
     use super::*;
-    use crate::read::row::{Row, RowLabel};
 
     /// Class 0 mixes the triangles around places 6 and 14 in halves on average: 3 at their tips, and half of
     /// 2 from each at place 10.

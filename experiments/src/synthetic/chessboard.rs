@@ -74,8 +74,9 @@ pub(super) fn make(values: &Values, rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::Row;
+
     use super::*;
-    use crate::read::row::Row;
 
     /// Of 100 rows and 9 changes, a phase is 10 rows: four fields, the board, four fields, the board.
     #[test]

@@ -65,8 +65,9 @@ pub(super) fn make(values: &Values, _rows: u64, seed: u64) -> Made {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::{Row, RowLabel};
+
     use super::*;
-    use crate::read::row::{Row, RowLabel};
 
     /// One feature: the hyperplane is x = 1/2 whatever its weight.
     #[test]

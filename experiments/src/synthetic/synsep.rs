@@ -60,8 +60,9 @@ fn distinct(rng: &mut Rng, range: std::ops::Range<u32>, count: usize) -> Vec<u32
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::Row;
+
     use super::*;
-    use crate::read::row::Row;
 
     #[test]
     fn rows_have_the_shape_of_the_papers() {

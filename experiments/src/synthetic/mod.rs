@@ -22,12 +22,9 @@ mod waveform;
 
 use noregret::param::{ParamError, ParamInfo, Params, Values, no_such};
 use noregret::rng::{Rng, Uniforms};
-
-use crate::encode::examples::Examples;
-use crate::encode::{Encoder, Example};
-use crate::fault::Fault;
-use crate::read::error::ReadError;
-use crate::read::row::Row;
+use noregret_stream::encode::examples::Examples;
+use noregret_stream::encode::{Encoder, Example};
+use noregret_stream::{Fault, ReadError, Row};
 
 /// An endless stream of rows with a class, or with the costs of all classes.
 pub struct Synthetic {
@@ -340,8 +337,9 @@ impl Examples for SyntheticExamples {
 
 #[cfg(test)]
 mod tests {
+    use noregret_stream::RowLabel;
+
     use super::*;
-    use crate::read::row::RowLabel;
 
     #[test]
     fn every_stream_has_its_declared_properties() {
