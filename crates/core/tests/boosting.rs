@@ -252,6 +252,13 @@ fn bad_settings_are_refused_by_name() {
             "weak = auto: must be one of tree, best-stump, stump, linear-cost, or a learner that sees the label and is no mixture",
         ),
         (&[("weak.grace", "0")], "weak.grace = 0: must be from 2 to 4294967296"),
+        (&[("weak.confidence", "0")], "weak.confidence = 0: must be in (0, 1]"),
+        (&[("weak.buffer", "0")], "weak.buffer = 0: must be from 2 to 1024"),
+        (&[("weak", "linear-cost"), ("weak.rate", "0")], "weak.rate = 0: must be a finite number > 0"),
+        (
+            &[("weak", "linear-cost"), ("weak.rate", "2")],
+            "weak.rate = 2: must be below 2: larger steps diverge",
+        ),
         (
             &[("weak.rate", "1")],
             "tree has no parameter 'rate'; it takes classes, features, grace, buffer, tries, confidence, memory, rows",

@@ -293,11 +293,4 @@ mod tests {
         let learner = Exp4::new(params, Problem::new(3, 2), 5).expect("valid parameters");
         assert!(matches!(learner.guarantee(), Some(Guarantee::ExpertMistakes { bound: Err(_), .. })));
     }
-
-    #[test]
-    fn bad_parameters_are_refused() {
-        let error = |params| Exp4::new(params, Problem::new(3, 2), 0).expect_err("bad").to_string();
-        let params = Exp4Params { policies: Some(1), ..Default::default() };
-        assert_eq!(error(params), "policies = 1: must be from 2 to 10000");
-    }
 }

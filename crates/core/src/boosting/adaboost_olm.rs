@@ -405,7 +405,3 @@ impl State for AdaBoostOlm {
         self.weak.restored()
     }
 }
-
-#[cfg(test)]
-#[path = "adaboost_olm_tests.rs"]
-mod tests;

@@ -137,34 +137,9 @@ state! { AdaHedgeAbstain; hedge; }
 mod tests {
     use super::*;
     use crate::rng::{Rng, Uniforms};
-    use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
 
     fn experts(count: usize) -> AdaHedgeAbstain {
         AdaHedgeAbstain::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
-    }
-
-    #[test]
-    fn the_reference_is_followed() {
-        let reference = vector("abstain_binary");
-        let mut learner = experts(count(&reference["N"]));
-        let mut losses = Vec::new();
-        for (t, round) in items(&reference["rounds"]).iter().enumerate() {
-            let what = format!("round {t}");
-            let votes = numbers(&round["expert"]);
-            let int = |key: &str| round[key].as_i64().expect("a whole number") as i8;
-            let verdict = learner.verdict(&votes).expect("it abstains");
-            assert_all_close(learner.weights(), &numbers(&round["weights"]), 1e-9, &what);
-            assert_close(verdict.vote, number(&round["y_hat"]), 1e-9, &what);
-            assert_close(verdict.abstain_probability, number(&round["abstain_prob"]), 1e-9, &what);
-            assert_eq!(verdict.sign, int("sign"), "{what}");
-            assert_eq!(verdict.play(number(&round["u"])), int("played"), "{what}");
-            let expected = verdict.expected_loss(int("y"), number(&round["cost"]));
-            assert_close(expected, number(&round["expected_loss"]), 1e-9, &what);
-            vote_losses(&votes, int("y"), &mut losses);
-            learner.learn(&losses);
-            assert_close(learner.hedge().gap(), number(&round["Delta_after"]), 1e-9, &what);
-            assert_all_close(learner.hedge().losses(), &numbers(&round["L_after"]), 1e-9, &what);
-        }
     }
 
     /// Theorem 7 for labels that oppose the vote, random labels, and experts that agree, with costs up to

@@ -198,26 +198,10 @@ impl State for AdaHedge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_all_close, assert_close, count, items, number, numbers, vector};
+    use crate::testing::assert_close;
 
     fn experts(count: usize) -> AdaHedge {
         AdaHedge::new(AdaHedgeParams {}, Problem::new(2, count), 0).expect("no parameters")
-    }
-
-    #[test]
-    fn the_reference_is_followed() {
-        let reference = vector("adahedge_uniform");
-        let mut learner = experts(count(&reference["N"]));
-        for (t, round) in items(&reference["rounds"]).iter().enumerate() {
-            let what = format!("round {t}");
-            match round["eta"].as_f64() {
-                Some(eta) => assert_close(learner.rate(), eta, 1e-9, &what),
-                None => assert!(learner.rate().is_infinite(), "{what}"),
-            }
-            assert_all_close(learner.weights(), &numbers(&round["weights"]), 1e-9, &what);
-            learner.learn(&numbers(&round["loss"]));
-            assert_close(learner.gap(), number(&round["Delta_after"]), 1e-9, &what);
-        }
     }
 
     /// Losses (1, 0): at first η = ∞ and w = (1/2, 1/2), h = 1/2, M moves from 0 to 0, so Δ = 1/2. Then η = 2

@@ -218,7 +218,7 @@ mod tests {
     use crate::example::Features;
     use crate::full::folklore::{Folklore, FolkloreParams};
     use crate::learner::{OnlineLearner as _, Predictor as _};
-    use crate::testing::{assert_close, items, number, numbers, plays, quadratic, vector};
+    use crate::testing::{assert_close, plays};
 
     fn aioli(params: AioliParams, features: usize) -> Aioli {
         Aioli::new(params, Problem::new(2, features), 0).expect("valid")
@@ -259,35 +259,6 @@ mod tests {
         assert!(at.scores[1] > 0.0 && at.scores[0] == -at.scores[1]);
     }
 
-    #[test]
-    fn follows_the_reference() {
-        let reference = vector("aioli_T60_d5");
-        let of = |name: &str| number(&reference["params"][name]);
-        let params = AioliParams {
-            norm: Some(of("B")),
-            radius: Some(of("R")),
-            regularization: Some(of("lam")),
-            curvature: Some(Curvature::Value(of("kappa"))),
-            improper_weight: Some(of("weight")),
-        };
-        let mut learner = aioli(params, 5);
-        let mut at = learner.prediction();
-        let labels = numbers(&reference["data"]["y"]);
-        let logits = numbers(&reference["expected"]["logit"]);
-        for ((row, y), logit) in items(&reference["data"]["x"]).iter().zip(labels).zip(logits) {
-            let row = numbers(row);
-            learner.predict(Features::Dense(&row), &mut at);
-            assert_close(at.scores[1] - at.scores[0], logit, 1e-12, "logit");
-            learner.update(Features::Dense(&row), Target::class(usize::from(y > 0.0)), &at);
-        }
-        let (a, b) = (numbers(&reference["final_state"]["A"]), numbers(&reference["final_state"]["b"]));
-        let certificate = learner.certificate().expect("has one").expect("holds");
-        let want = of("lam") * of("B").powi(2) + learner.sums.slack + quadratic(&a, &b);
-        assert_close(certificate, want, 1e-11, "certificate");
-        let summary = &reference["summary"];
-        assert!(number(&summary["regret"]) <= certificate && certificate <= number(&summary["bound"]));
-    }
-
     /// FOLKLORE for two classes is this algorithm for θ = w_1 - w_0 with λ/2, κ = γ and ρ = ½.
     #[test]
     fn is_binary_folklore_with_half_the_improper_weight() {
@@ -301,28 +272,6 @@ mod tests {
         for (a, b) in theirs.iter().zip(&ours) {
             assert_close(b[1], a[1], 1e-12, "probability");
         }
-    }
-
-    #[test]
-    fn late_feedback_expands_at_the_played_score() {
-        let mut learner = aioli(AioliParams::default(), 4);
-        plays(&mut learner, 10);
-        let x = Features::Dense(&[0.5, -0.2, 0.1, 0.9]);
-        let mut at = learner.prediction();
-        learner.predict(x, &mut at);
-        plays(&mut learner, 3);
-        let mut kept = Prediction::default();
-        kept.keep(&at);
-        let mut other = learner.clone();
-        learner.update(x, Target::class(0), &at);
-        other.update(x, Target::class(0), &kept);
-        assert_eq!(learner.state.vector(), other.state.vector());
-        let mut now = learner.prediction();
-        let mut then = other.prediction();
-        learner.predict(x, &mut now);
-        other.predict(x, &mut then);
-        assert_eq!(now.scores, then.scores);
-        assert_ne!(now.scores, at.scores);
     }
 
     #[test]

@@ -162,11 +162,3 @@ fn contradictions_are_noticed() {
     rows.keep(Features::Dense(&[0.0]), 2);
     assert!(!rows.restored(), "a class that is not there");
 }
-
-#[test]
-fn bad_parameters_are_refused() {
-    let error = |params| Trees::new(&params, &Problem::new(2, 1), 3..4).expect_err("bad").to_string();
-    assert_eq!(error(TreeParams::new().grace(1)), "grace = 1: must be from 2 to 4294967296");
-    assert_eq!(error(TreeParams::new().confidence(f64::NAN)), "confidence = NaN: must be in (0, 1]");
-    assert_eq!(error(TreeParams::new().buffer(0)), "buffer = 0: must be from 2 to 1024");
-}

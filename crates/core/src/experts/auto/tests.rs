@@ -489,13 +489,6 @@ fn small_budgets_are_alike() {
     assert_ne!(members("0.1"), members("0.6"));
 }
 
-#[test]
-fn bad_members_are_refused() {
-    let values = Values::from([("members".to_owned(), Value::from("labels+everything"))]);
-    let error = AutoParams::from_values("auto", &values).expect_err("no such member").to_string();
-    assert!(error.starts_with("members = labels+everything: must be words as labels, pairs, "), "{error}");
-}
-
 /// Checks the state of a member. `fresh` makes an untrained member from a seed, and `play`
 /// plays rounds with a member and returns its losses.
 ///
