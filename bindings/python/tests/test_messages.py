@@ -73,6 +73,8 @@ def test_an_array_has_the_columns_of_the_table():
 def test_sentences_name_the_place():
     with pytest.raises(ValueError, match="column 'a', row 6: inf; a finite number was needed"):
         Learner().run(FRAME.assign(a=np.where(np.arange(ROWS) == 6, np.inf, FRAME["a"])), Y)
+    with pytest.raises(ValueError, match="row 1: column 0 has the value -inf; a finite number was needed"):
+        Learner("folklore", features=2, classes=2).run([[1, 2], [-(10**400), 1]], [0, 1])
     target = np.random.default_rng(0).normal(size=400)
     for x in (np.ones((400, 1)) * target[:, None], pandas.DataFrame({"a": target})):
         with pytest.raises(ValueError, match='y has 400 different numbers in 400 rows, such as .* real-valued target; Learner.*vaw.* forecasts numbers'):

@@ -469,6 +469,41 @@ def test_a_replica_asks_for_all_that_waits_in_one_call(tmp_path):
     assert answered(front, "/decide", bodies[0])[0] == 200
 
 
+def test_a_request_that_fails_is_no_other_ones_failure(tmp_path, monkeypatch):
+    import asyncio
+    import json
+
+    from noregret.ray._serve import Decider, Front
+
+    bandit = Decider(str(tmp_path / "shop.ndjson"), "soba", {"features": 2, "labels": ["a", "b"], "seed": 1, "exploration": 0.3})
+    decide = Bandit.decide
+
+    def failing(self, x, labels=None):
+        if x == [7.0, 7.0]:
+            raise ZeroDivisionError("nobody has foreseen this")
+        return decide(self, x, labels)
+
+    monkeypatch.setattr(Bandit, "decide", failing)
+    unforeseen = {"title": "the request failed by an error of the program, ZeroDivisionError: nobody has foreseen this"}
+    asked = [("decide", {"x": x}) for x in ([1.0, 0.0], [7.0, 7.0], [10**400, 0], [0.0, 1.0])]
+    asked += [("feedback", {"id": "0", "correct": True}), ("feedback", {"id": "9", "correct": True})]
+    answers = bandit.answers(asked)
+    assert [status for status, _ in answers] == [200, 500, 400, 200, 200, 404]
+    assert answers[1][1] == unforeseen and answers[3][1]["id"] == "1" and bandit.rounds() == 1
+    assert answers[2][1] == {"title": "x: column 0 has the value inf; a finite number was needed"}
+    assert answers[5][1] == {"title": "no decision 9 is pending: it was never made, has its feedback already, or was forgotten"}
+
+    # Through a replica, too, which answers in one call what came together.
+    handle = Handle(bandit)
+    front = Front(handle)
+
+    async def all_at_once():
+        return await asyncio.gather(*(asking(front, "/decide", {"x": x}) for x in ([1.0, 0.0], [7.0, 7.0], [0.0, 1.0])))
+
+    responses = asyncio.run(all_at_once())
+    assert [one.status_code for one in responses] == [200, 500, 200] and json.loads(responses[1].body) == unforeseen
+
+
 def test_all_starts_of_a_bandit_are_one_log(tmp_path):
     from noregret.ray import _serve
 

@@ -187,7 +187,7 @@ def numbers(x: Any, name: str) -> npt.NDArray[Any]:
 
 def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
-        numbers = [np.nan if is_missing(value) else value for value in array.flat]
+        numbers = [np.nan if is_missing(value) else _held(value) for value in array.flat]
         kinds = int | float | np.number | np.bool_ | decimal.Decimal
         wrong = next((at for at, value in enumerate(numbers) if not isinstance(value, kinds)), None)
         if wrong is not None:
@@ -198,6 +198,14 @@ def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {array.dtype}; real numbers were needed")
     return array
+
+
+def _held(value: Any) -> Any:
+    """A whole number beyond those that a float holds, as infinity, which is refused where finite numbers are needed."""
+    try:
+        return float(value) if isinstance(value, int) else value
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def streamed(x: Any, name: str) -> Any:

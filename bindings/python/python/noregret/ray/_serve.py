@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import os
 import re
 import time
@@ -108,7 +109,7 @@ class Decider:
         return self._bandit.rounds
 
     def answers(self, asked: list[tuple[str, Any]]) -> list[tuple[int, Any]]:
-        """The status and the answer of each request, given as its route and its body, in their order."""
+        """The status and the answer of each request, given as its route and its body, in their order. One that fails is no other's failure."""
         return [_status(ROUTES[name], self, body) for name, body in asked]
 
     async def __call__(self, request: Any) -> Any:
@@ -159,7 +160,7 @@ class Front:
             asked, self._waiting = self._waiting, []
             try:
                 answers = await self._bandit.answers.remote([one for one, _ in asked])
-            except Exception as failure:
+            except Exception as failure:  # The process with the bandit is gone.
                 for _, answered in asked:
                     if not answered.done():
                         answered.set_exception(failure)
@@ -264,11 +265,14 @@ def _status(method: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
     try:
         return 200, method(*arguments)
     except KeyError as unknown:
-        return 404, {"title": f"{unknown} is unknown"}
+        return 404, {"title": str(unknown.args[0])}
     except (TypeError, ValueError) as error:
         return 400, {"title": str(error)}
     except OSError as error:  # The log cannot be written.
         return 503, {"title": str(error)}
+    except Exception as error:  # Nobody has foreseen it: other requests of the same call have their answers nevertheless.
+        logging.getLogger("ray.serve").exception("a request was answered with status 500")
+        return 500, {"title": f"the request failed by an error of the program, {type(error).__name__}: {error}"}
 
 
 def _member(body: Any, name: str) -> Any:
