@@ -26,7 +26,7 @@ class Sklearn(Front):
 
         weights = {} if case.weights is None else {"sample_weight": case.weights}
         model = FolkloreClassifier(**self.setting.facts)
-        model.partial_fit(frame(case.rows), case.labels, sorted(case.names), **weights)
+        model.partial_fit(frame(case.rows), case.labels, case.names, **weights)
         if case.more:
             model.partial_fit(frame(case.more[0]), case.more[1])
         p = model.predict_proba(frame(case.asked))
