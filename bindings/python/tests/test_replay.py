@@ -195,6 +195,8 @@ def test_bad_logs_are_refused(tmp_path):
         (lines[1:], "bad.ndjson:1: the log has no header"),
         (lines[:5] + lines[7:], "bad.ndjson:6: .*(lines are missing, changed or out of order|no decision of this id)"),
         (lines[:9] + ["{"], "bad.ndjson:10: is not a line of a decision log"),
+        # There are no options here.
+        (["1:0.5:0.4 | a:1"], "bad.ndjson:1: .*; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, "),
     ]:
         bad.write_text("\n".join(broken) + "\n")
         with pytest.raises(ValueError, match=sentence):

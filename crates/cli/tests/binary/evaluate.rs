@@ -273,7 +273,7 @@ fn bad_logs_are_refused_with_their_line() {
         ),
         (
             r#"{"what":1}"#,
-            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"; the options decision, probability and reward name the columns of another program's log",
+            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, probability and reward name its columns",
         ),
         (
             r#"{"id":"b","label":"x","probability":0.5,"x":{"f":NaN}}"#,
@@ -281,7 +281,7 @@ fn bad_logs_are_refused_with_their_line() {
         ),
         (
             r#"{"id":"b","label":"x","probability":"0.5"}"#,
-            "is not a line of a decision log: invalid type: string \"0.5\", expected f64 at character 41; the options decision, probability and reward name the columns of another program's log",
+            "is not a line of a decision log: invalid type: string \"0.5\", expected f64 at character 41; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, probability and reward name its columns",
         ),
         (r#"{"noregret":"decisions"}"#, "a header is only allowed as the first line of a log"),
     ] {

@@ -12,7 +12,7 @@ use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{GivenLabel, LabelType};
-use crate::read::logs::NAMED;
+use crate::read::logs::OTHERS;
 use crate::read::ndjson::nan::without_nan;
 use crate::read::row::Row;
 
@@ -200,7 +200,7 @@ pub(crate) fn parse(
     }
     if line.labels.is_none() && line.columns.is_none() {
         return Err(fault!(
-            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"{NAMED}"
+            "is not a line of a decision log: a decision has a \"label\", feedback an \"id\"{OTHERS}"
         ));
     }
     known.ordered |= line.labels.is_some();
@@ -264,7 +264,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|error| {
         let nan = without_nan(text).is_some_and(|plain| serde_json::from_str::<T>(&plain).is_ok());
         // A value of another kind, as a probability in quotation marks.
-        let of_others = if error.is_data() { NAMED } else { "" };
+        let of_others = if error.is_data() { OTHERS } else { "" };
         let way_out = if nan { "; JSON has no NaN: write null, or leave the key out" } else { of_others };
         fault!("is not a line of a decision log: {}{way_out}", json_fault(&error))
     })

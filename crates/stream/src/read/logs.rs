@@ -7,6 +7,10 @@ use crate::fault::Fault;
 pub(crate) const NAMED: &str =
     "; the options decision, probability and reward name the columns of another program's log";
 
+/// What takes a log that is none of ours, which `replay` does not.
+pub(crate) const OTHERS: &str = "; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, \
+                                   probability and reward name its columns";
+
 /// The columns of a log of decisions. All other columns are features, unless they tell rows apart or say at
 /// which moment a decision was written.
 #[derive(Clone, Debug, PartialEq)]
