@@ -317,8 +317,16 @@ def test_arguments_are_refused_by_name():
             made(memory="1")
         with pytest.raises(TypeError, match="radius = '1': must be a number"):
             made(radius="1")
+        for name in ("memory", "seed"):
+            with pytest.raises(ValueError, match=f"{name} = None: must be a whole number from 0"):
+                made(**{name: None})
+        assert made(radius=None, horizon=None, classes=None, features=None, intercept=None).name == "auto"
     with pytest.raises(TypeError, match="exploration_floor = 'x': must be a number"):
         Bandit(exploration_floor="x")
+    with pytest.raises(ValueError, match="most_waiting = None: must be a whole number from 0"):
+        Bandit(most_waiting=None)
+    with pytest.raises(ValueError, match="memory = None: must be a whole number from 0"):
+        Bandit.replay("log.ndjson", memory=None)
     with pytest.raises(ValueError, match="most_waiting = -1: must be a whole number from 0"):
         Bandit(most_waiting=-1)
     with pytest.raises(TypeError, match=r"class_weight\['yes'\] = 'a': must be a number"):

@@ -534,6 +534,26 @@ def test_a_learner_that_is_slow_for_so_many_rows_says_so_before_they_are_learnt(
         Learner("kernel-aioli").run(x[:100], y[:100])
 
 
+def test_a_bandit_whose_oracle_is_slow_for_so_many_rows_says_so():
+    x, y = np.zeros((4000, 1)), ["a", "b"] * 2000
+    kernel = {"oracle": "kernel-aioli", "oracle__curvature": 0.1, "oracle__max_rounds": 4000}
+    slow = "^squarecb: kernel-aioli by itself: slow for 4000 rows: .*; each round of kernel-aioli-landmarks takes the same time$"
+    made = Bandit("squarecb", features=1, labels=["a", "b"], **kernel)
+    # Rows without a label are not learnt, so that the test is not slow.
+    for learn in [
+        lambda: made.run(x, [None] * 4000),
+        lambda: Bandit("squarecb", **kernel).run({"n": x[:, 0]}, ["a", "b", *[None] * 3998]),
+        lambda: Bandit("squarecb", **kernel).run(x, ["a", "b", *[None] * 3998]),
+    ]:
+        with pytest.warns(UserWarning, match=slow):
+            learn()
+    with pytest.warns(UserWarning, match=slow), pytest.raises(ValueError, match="probabilities"):
+        made.learn(x, y, np.ones(4000), np.zeros(4000))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.run(x[:100], [None] * 100)
+
+
 def test_classifiers_tell_it_too():
     sklearn, river = pytest.importorskip("noregret.sklearn"), pytest.importorskip("noregret.river")
     x, y = np.random.default_rng(0).normal(size=(ROWS, 2)), np.arange(ROWS) % 2

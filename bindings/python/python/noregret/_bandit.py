@@ -13,7 +13,7 @@ from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats
 from ._decisions import Decision, DecisionLog, real, shares
 from ._explain import Explanation
-from ._kinds import KINDS, check_scale, number, number_of_classes, truth, whole
+from ._kinds import KINDS, check_facts, check_scale, number, number_of_classes, whole
 from ._offers import named
 from ._rounds import Rounds, apart
 from ._run import Run, as_array
@@ -111,9 +111,9 @@ class Bandit(Rounds):
         costs: tuple[float, float] | str | None = None,
         **params: float | int | str | bool | None,
     ) -> None:
-        whole(features=features, classes=classes, seed=seed, horizon=horizon, memory=memory, most_waiting=most_waiting)
-        number(radius=radius, exploration_floor=exploration_floor)
-        truth(intercept=intercept, sparse=sparse)
+        check_facts(features=features, classes=classes, horizon=horizon, radius=radius, intercept=intercept, sparse=sparse, seed=seed, memory=memory)
+        whole(most_waiting=most_waiting)
+        number(exploration_floor=exploration_floor)
         self._given = {} if labels is None else named(labels)
         names = None if labels is None else list(self._given)
         self._held = self._index = self._frame = None
@@ -366,6 +366,7 @@ class Bandit(Rounds):
         Raises OSError if a file cannot be read, ValueError, with file and line, for a log that does not replay, MemoryError for a
         learner that is too large.
         """
+        whole(most_waiting=most_waiting, memory=memory)
         return cls._wrap(_core.Bandit.replay(log, model, most_waiting, memory))
 
     def predict_proba(self, x: Any = None, labels: Any = None) -> Floats:
@@ -401,8 +402,6 @@ class Bandit(Rounds):
         >>> sorted(articles.explain({"hour": 9}, {"a": {"topic": "sports"}, "b": {"topic": "music"}}).columns)
         ['hour', 'topic=music', 'topic=sports']
         """
-        if self._held is None:
-            raise RuntimeError("the bandit is made by its first rows, and there were none yet")
         given, row = self._round(x, labels, learns=False)
         outputs = given if given is not None else self._labels_out().tolist() if labels is None else _offers.names(labels)
         columns, contributions, rest, count = _core.explain_round(self._core, row)
@@ -457,7 +456,7 @@ class Bandit(Rounds):
         notes: list[str] = []
         if self._held is None:
             notes = self._begin(x, y)
-        found = self._core.run(self._many(x, learns=True, notes=notes), self._classes(y), seed=seed, keep=probabilities)
+        found = self._core.run(self._learnt(x, notes), self._classes(y), seed=seed, keep=probabilities)
         losses, kept, played, rates, truth = found
         return Run(losses, kept, played, rates, truth, self._labels_out().tolist(), self.name, notes + _targets.unlabelled(y, truth))
 
@@ -530,7 +529,7 @@ class Bandit(Rounds):
             self._given = self._given or every or {}
             _tables.tell(self._begin(x, labels, None if every is None else sorted(every)), 2)
         names = None if offered is None else [self._on_offer_in(at, on_offer) for at, on_offer in enumerate(offered)]
-        self._core.learn(self._many(x, learns=True), self._classes(labels), rewards, probabilities, names)
+        self._core.learn(self._learnt(x), self._classes(labels), rewards, probabilities, names)
 
     def _on_offer_in(self, round: int, labels: Any) -> list[str]:
         try:

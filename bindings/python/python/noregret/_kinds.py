@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -56,24 +56,40 @@ def caution(name: str, params: Mapping[str, Any], stacklevel: int, *, bandit: bo
 
 
 def whole(**numbers: Any) -> None:
-    """Refuses anything but whole numbers from 0, and None."""
+    """Refuses anything but whole numbers from 0."""
     for name, value in numbers.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ValueError(f"{name} = {value!r}: must be a whole number from 0")
 
 
 def number(**numbers: Any) -> None:
-    """Refuses anything but numbers and None."""
+    """Refuses anything but numbers."""
     for name, value in numbers.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating)):
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
             raise TypeError(f"{name} = {value!r}: must be a number")
 
 
 def truth(**values: Any) -> None:
-    """Refuses anything but True, False and None: a text is true, whatever it says."""
+    """Refuses anything but True and False: a text is true, whatever it says."""
     for name, value in values.items():
-        if value is not None and not isinstance(value, bool | np.bool_):
+        if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{name} = {value!r}: must be True or False")
+
+
+def unless_none(check: Callable[..., None], **values: Any) -> None:
+    """Does `check` on the values that are not None."""
+    check(**{name: value for name, value in values.items() if value is not None})
+
+
+def check_facts(
+    *, features: Any, classes: Any, horizon: Any, radius: Any, intercept: Any, sparse: Any, seed: Any, memory: Any
+) -> None:
+    """Refuses facts about rows of other kinds than were needed, by their names."""
+    unless_none(whole, features=features, classes=classes, horizon=horizon)
+    unless_none(number, radius=radius)
+    unless_none(truth, intercept=intercept)
+    truth(sparse=sparse)
+    whole(seed=seed, memory=memory)
 
 
 def check_scale(scale: str | None) -> None:

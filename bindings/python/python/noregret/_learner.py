@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _core, _tables, _targets
 from ._arrays import Floats, Ints
 from ._described import Described
-from ._kinds import KINDS, caution, check_scale, number, number_of_classes, truth, whole
+from ._kinds import KINDS, caution, check_facts, check_scale, number_of_classes, whole
 from ._offers import named
 from ._progress import bar
 from ._run import Run
@@ -116,9 +116,7 @@ class Learner(Described):
         memory: int = 8192,
         **params: float | int | str | bool | None,
     ) -> None:
-        whole(features=features, classes=classes, seed=seed, horizon=horizon, memory=memory)
-        number(radius=radius)
-        truth(intercept=intercept, sparse=sparse)
+        check_facts(features=features, classes=classes, horizon=horizon, radius=radius, intercept=intercept, sparse=sparse, seed=seed, memory=memory)
         self._values = None if labels is None else named(labels)
         names = None if self._values is None else list(self._values)
         self._held = self._frame = None
@@ -299,6 +297,7 @@ class Learner(Described):
         KeyboardInterrupt
             Between two rounds; the rows before are learnt, and `rounds` counts them.
         """
+        whole(threads=threads)
         _tables.check_index(x, y=y, weight=weight)
         how = {"look_ahead": look_ahead, "threads": threads}
         _tables.tell(self._run(_tables.rows(x), _targets.labels(self._in_classes(y)), weight, how)[2], 2)
@@ -328,7 +327,7 @@ class Learner(Described):
         >>> Learner("ogd", classes=2, features=2, radius=1.0).run(x, [0, 1] * 50)
         Run(rounds=100, errors=1, error_rate=0.01, greedy_error_rate=0.01, log_loss=0.0138629)
         """
-        whole(seed=seed)
+        whole(seed=seed, threads=threads)
         how = {"look_ahead": look_ahead, "keep": probabilities, "seed": seed, "threads": threads}
         _tables.check_index(x, y=y, weight=weight)
         x, y = _tables.rows(x), _targets.labels(self._in_classes(y))

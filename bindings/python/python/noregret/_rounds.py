@@ -150,6 +150,12 @@ class Rounds(Model[_core.Bandit]):
                 return x
         return self._read(x, learns, 4, notes)
 
+    def _learnt(self, x: Any, notes: list[str] | None = None) -> Rows:
+        """The rows of `x`, which are learnt next; warns where the learner is slow for so many."""
+        rows = self._many(x, learns=True, notes=notes)
+        caution(self.name, self.params, 3, bandit=True, rows=len(rows) if isinstance(rows, np.ndarray) else len(rows[2]) - 1)
+        return rows
+
     def _in_places(self, x: Any) -> Any:
         """Rows of numbers for columns with names: those of the table in their order, or the features in theirs; otherwise they
         are called by their places."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Floats, Ints
-from ._kinds import whole
+from ._kinds import unless_none, whole
 
 _POINTS = 200
 """Largest number of points of a curve."""
@@ -77,7 +77,7 @@ class Run:
         -------
         Arrays by name: `rounds` (rows up to the end of the window), `error_rate` and `loss`.
         """
-        whole(rows=rows)
+        unless_none(whole, rows=rows)
         rows = rows or max(1, len(self.losses) // 50)
         starts = np.arange(0, len(self.losses), rows)
         ends = np.minimum(starts + rows, len(self.losses))
@@ -122,7 +122,7 @@ class Run:
         """After each row, the mean loss of the last `rows` rows (by default a twentieth of all) minus the mean loss of
         the rows before, in standard deviations of this difference; NaN until there are `rows` rows on either side.
         Values above about 5 indicate a change of the stream to which the learner has not adapted yet."""
-        whole(rows=rows)
+        unless_none(whole, rows=rows)
         rows = rows or max(10, len(self.losses) // 20)
         known = self.losses[~np.isnan(self.losses)]
         losses = np.where(np.isnan(self.losses), known.mean() if len(known) else 0.0, self.losses)

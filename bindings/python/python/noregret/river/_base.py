@@ -14,7 +14,7 @@ import numpy as np
 from river import base
 
 from .. import _arrays, _core, _tables, _targets
-from .._kinds import KINDS, caution, classifier
+from .._kinds import KINDS, caution, classifier, number, truth, unless_none, whole
 from .._learner import Learner
 
 
@@ -56,6 +56,9 @@ class Classifier(base.MiniBatchClassifier):
         **own: Any,
     ) -> None:
         _tables.reading(missing=missing, not_missing=not_missing)  # Raises.
+        unless_none(number, radius=radius)
+        truth(intercept=intercept)
+        whole(seed=seed, memory=memory)
         self.scale = scale
         self.intercept = intercept
         self.radius = radius

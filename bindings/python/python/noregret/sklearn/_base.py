@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .. import _arrays, _core, _tables, _targets
 from .._arrays import Floats, Rows
-from .._kinds import KINDS, caution, check_scale, classifier, number, truth, whole
+from .._kinds import KINDS, caution, check_scale, classifier, number, truth, unless_none, whole
 from .._learner import Learner
 from . import _rows
 from ._merged import merged
@@ -239,7 +239,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         """Refuses settings of other kinds than were needed, by their names."""
-        number(radius=self.radius)
+        unless_none(number, radius=self.radius)
         whole(memory=self.memory)
         truth(fit_intercept=self.fit_intercept)
         check_scale(None if self.scale == "auto" else str(self.scale) if self.scale is None else self.scale)
