@@ -61,15 +61,9 @@ impl Recovered {
 /// If the state cannot be recovered bit for bit.
 pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) -> Result<Recovered, Fault> {
     let (mut store, last) = Store::reopen(folder, node)?;
-    let mut notes = Vec::new();
+    let mut notes = store.set_newer_aside(last)?;
     let (mut tried, mut readable) = (false, false);
     for (seq, path) in store.states(last)? {
-        if seq > last {
-            // It includes events that were never committed, because the process died.
-            notes.push(format!("{}: is newer than the log, and was removed", path.display()));
-            std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            continue;
-        }
         let read = |limits: &Limits| {
             model_file::read(&path).map_err(|error| error.to_string()).and_then(|archive| {
                 Engine::from_snapshot(&archive, limits)

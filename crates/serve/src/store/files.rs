@@ -14,6 +14,8 @@ pub(super) const SNAPSHOTS: &str = "snapshots";
 pub(super) const MARKS: &str = "marks";
 /// The folder of versions: states saved on request, and before replacements.
 pub(super) const VERSIONS: &str = "versions";
+/// The folder of states that are newer than the log.
+const NEWER: &str = "newer";
 /// Number of automatic snapshots that are kept.
 const KEPT: usize = 4;
 /// Number of events between two of them, beside the newest two and the oldest: a small model that rests often
@@ -75,6 +77,15 @@ fn remove(folder: &Path, kind: &str, old: impl Fn(&[u64]) -> Vec<u64>) -> Result
         let _ = std::fs::remove_file(file_of(folder, kind, seq));
     }
     Ok(())
+}
+
+/// Moves the state after event `seq` to where nothing reads it; the new path.
+pub(super) fn set_aside(folder: &Path, kind: &str, seq: u64) -> Result<PathBuf, Fault> {
+    let (from, to) = (file_of(folder, kind, seq), file_of(folder, NEWER, seq));
+    std::fs::create_dir_all(folder.join(NEWER))
+        .and_then(|()| std::fs::rename(&from, &to))
+        .map_err(|error| format!("{}: cannot be moved to {}: {error}", from.display(), to.display()))?;
+    Ok(to)
 }
 
 /// Reads the version of event `seq`.

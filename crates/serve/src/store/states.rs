@@ -7,14 +7,14 @@ use std::time::SystemTime;
 use noregret_stream::Fault;
 use rusqlite::OptionalExtension as _;
 
-use super::files::{self, MARKS, VERSIONS, file_of, seqs, snapshot_path};
+use super::files::{self, MARKS, SNAPSHOTS, VERSIONS, file_of, seqs, snapshot_path};
 use super::{Logged, Store, decoded};
 use crate::model::event::Outcome;
 use crate::nodes::Node;
 
 impl Store {
-    /// Opens the store in `folder`, reads what other nodes have written if `node` has a log in common with
-    /// them, and removes the versions of events that were never committed. With the number of the last event.
+    /// Opens the store in `folder`, and reads what other nodes have written if `node` has a log in common
+    /// with them. With the number of the last event.
     ///
     /// # Errors
     /// If its database is damaged, or the common log cannot be reached.
@@ -35,14 +35,28 @@ impl Store {
             .query_row("SELECT min(seq) FROM segments", [], |row| row.get::<_, Option<i64>>(0))
             .map_err(failed)?
             .ok_or_else(|| format!("{}: has no start", store.path().display()))?;
-        let last = last.unwrap_or(first).max(first) as u64;
-        for kind in [MARKS, VERSIONS] {
-            for seq in seqs(&folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
-                let path = file_of(folder, kind, seq);
-                std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok((store, last.unwrap_or(first).max(first) as u64))
+    }
+
+    /// Moves the states of events behind the `last` one of the log out of the way, with a sentence on each.
+    /// The process may have died before the event was committed; or the log is an older copy, and then nobody
+    /// else has what these states have learnt.
+    ///
+    /// # Errors
+    /// If one cannot be moved.
+    pub(crate) fn set_newer_aside(&self, last: u64) -> Result<Vec<String>, Fault> {
+        let mut notes = Vec::new();
+        for kind in [SNAPSHOTS, MARKS, VERSIONS] {
+            for seq in seqs(&self.folder.join(kind))?.into_iter().filter(|seq| *seq > last) {
+                let to = files::set_aside(&self.folder, kind, seq)?;
+                notes.push(format!(
+                    "{}: is newer than the log, which ends at event {last}, and was moved to {}: the log is an older copy, or the service ended while an event was written",
+                    file_of(&self.folder, kind, seq).display(),
+                    to.display()
+                ));
             }
         }
-        Ok((store, last))
+        Ok(notes)
     }
 
     /// The states from which the events up to `last` may be applied again, the best first: the snapshots from

@@ -15,6 +15,7 @@ mod page;
 mod personalizer;
 mod ready;
 mod refused;
+mod restored;
 mod scaling;
 mod shadow;
 mod support;
