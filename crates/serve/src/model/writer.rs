@@ -28,6 +28,7 @@ use crate::turns;
 mod ahead;
 mod aside;
 mod behind;
+mod replaced;
 mod retention;
 
 /// Largest number of events per commit.
@@ -85,7 +86,9 @@ impl Writer {
     pub(super) fn run(&mut self, commands: &Receiver<Command>) -> bool {
         let mut stop = false;
         while !stop {
-            let first = match turns::receive(commands, TICK) {
+            let received = turns::receive(commands, TICK);
+            self.look_at_files();
+            let first = match received {
                 Ok(command) => Some(command),
                 Err(RecvTimeoutError::Timeout) => {
                     self.revive();
@@ -463,12 +466,13 @@ impl Writer {
         let (folder, seq) = (self.store.folder().to_owned(), self.shared.committed.load(Ordering::Acquire));
         let put_away = wake(&folder, &self.limits).ok();
         let put_away = put_away.filter(|engine| engine.standing.seq == seq && !self.store.is_behind(seq));
+        let opens = put_away.is_some() && self.store.wake().is_ok();
+        let put_away = put_away.filter(|_| opens && self.store.top().is_ok_and(|top| top == seq));
         let woken = match put_away {
-            Some(engine) => self.store.wake().map(|()| engine),
+            Some(engine) => Ok(engine),
             // Somebody has changed the files, or another node has learnt more.
             None => self.recovered().map(|(store, engine)| {
-                self.store = store;
-                self.shared.committed.store(engine.standing.seq, Ordering::Release);
+                self.go_on_from(store, &engine);
                 engine
             }),
         };
@@ -500,12 +504,9 @@ impl Writer {
         *self.shared.failed.write().unpoisoned() = Some(what);
         match self.recovered() {
             Ok((store, engine)) => {
-                *self.shared.spec.write().unpoisoned() = engine.spec.clone();
-                (self.store, self.engine) = (store, Held::new(engine));
+                self.go_on_from(store, &engine);
+                self.engine = Held::new(engine);
                 self.shared.set_rests(false);
-                self.marks = self.store.marks().unwrap_or_default();
-                self.shared.committed.store(self.engine.standing.seq, Ordering::Release);
-                self.show_another();
                 if self.shared.failed.write().unpoisoned().take().is_some() {
                     tracing::info!(model = %self.name, "the model has resumed");
                 }

@@ -228,7 +228,7 @@ impl Store {
     }
 
     /// The last event, or where the log begins.
-    fn top(&self) -> Result<u64, Fault> {
+    pub(crate) fn top(&self) -> Result<u64, Fault> {
         let top = "SELECT max(coalesce((SELECT max(seq) FROM events), 0), (SELECT min(seq) FROM segments))";
         let top = self.db.query_row(top, [], |row| row.get::<_, i64>(0));
         top.map(|top| top as u64).map_err(|error| self.failed(&error))

@@ -29,8 +29,26 @@ pub(crate) struct Store {
     /// Open, it takes files and memory.
     db: Held<Connection>,
     folder: PathBuf,
+    /// The database that is open, as the system knows it: at its path there may be another one by now.
+    file: Option<FileId>,
     /// The log that several nodes have in common, if they do.
     link: Option<Link>,
+}
+
+/// By which a system knows a file, wherever it is moved.
+type FileId = (u64, u64);
+
+/// The file at `path`.
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// Unknown on other systems, which do not let open files be moved.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
 }
 
 /// The end of a decision that is no longer pending.
@@ -133,7 +151,7 @@ impl Store {
 
     fn open(folder: &Path, new: bool) -> Result<Self, Fault> {
         let db = Held::new(Self::open_file(folder, new)?);
-        Ok(Self { db, folder: folder.to_owned(), link: None })
+        Ok(Self { db, folder: folder.to_owned(), file: file_id(&folder.join(FILE)), link: None })
     }
 
     /// Closes the store of a hidden folder, and makes it durable.
@@ -180,6 +198,12 @@ impl Store {
     /// The path of the database.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join(FILE)
+    }
+
+    /// Whether the open database is still the one at its path: what is written to one that was moved or
+    /// replaced is lost.
+    pub(crate) fn is_there(&self) -> bool {
+        file_id(&self.path()) == self.file
     }
 
     fn failed(&self, error: &rusqlite::Error) -> Fault {
@@ -234,6 +258,7 @@ impl Store {
     /// Opens the database again.
     pub(crate) fn wake(&mut self) -> Result<(), Fault> {
         self.db = Held::new(Self::open_file(&self.folder, false)?);
+        self.file = file_id(&self.path());
         Ok(())
     }
 

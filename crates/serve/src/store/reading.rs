@@ -6,7 +6,7 @@ use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
-use super::{FILE, Segment, connect, decoded};
+use super::{FILE, FileId, Segment, connect, decoded, file_id};
 use crate::model::event::{Event, Outcome};
 
 /// Which events of a log are read.
@@ -64,6 +64,8 @@ fn segments(db: &Connection, span: Span) -> rusqlite::Result<Vec<Segment>> {
 pub(crate) struct Tail {
     db: Connection,
     path: PathBuf,
+    /// The file that is open, see [`Store`](super::Store).
+    file: Option<FileId>,
 }
 
 impl Tail {
@@ -72,12 +74,16 @@ impl Tail {
         let path = folder.join(FILE);
         let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { db, path })
+        let file = file_id(&path);
+        Ok(Self { db, path, file })
     }
 
     /// The first events after `seq`, at most `most`.
     pub(crate) fn after(&self, seq: u64, most: u32) -> Result<Vec<(u64, Event, Outcome)>, Fault> {
         let failed = |error: rusqlite::Error| format!("{}: {error}", self.path.display());
+        if file_id(&self.path) != self.file {
+            return Err(format!("{}: was moved or replaced", self.path.display()).into());
+        }
         let mut of = self
             .db
             .prepare_cached("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq LIMIT ?")

@@ -3,8 +3,9 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use noregret_serve::Limits;
 use serde_json::json;
 
 use super::support::Service;
@@ -210,4 +211,62 @@ fn a_model_that_cannot_be_deleted_stays() {
     service.get("/v1/models/m").ok(404);
     assert!(!aside.exists());
     service.put("/v1/models/m", &spec).ok(201);
+}
+
+/// A model whose folder is moved away while it is awake refuses what it is told, and goes on from the backup
+/// that is put in its place.
+#[test]
+fn a_folder_is_replaced_while_its_model_is_served() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = || service.post("/v1/models/m/learn", &json!({"x": {"v": 1}, "y": "a"}));
+    for _ in 0..3 {
+        learn().ok(200);
+    }
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    learn().ok(200);
+    let (model, copy) = (folder.path().join("models/m"), folder.path().join("copy"));
+    super::years::copy(&folder.path().join("backups/monday/models/m"), &copy);
+    std::fs::rename(&model, folder.path().join("aside")).expect("movable");
+    let refused = learn();
+    assert_eq!(refused.status, 503, "{refused:?}");
+    std::fs::rename(&copy, &model).expect("movable");
+    // Every two seconds it looks again.
+    let begun = Instant::now();
+    while learn().status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", service.get("/healthz"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
+    service.stop();
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
+}
+
+/// An older log that is put in the place of that of a model that rests is the one that goes on.
+#[test]
+fn a_log_is_replaced_while_its_model_rests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { rest_seconds: 0, ..Limits::default() });
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = |rows: u64| {
+        for _ in 0..rows {
+            service.post("/v1/models/m/learn", &json!({"x": {"v": 1}, "y": "a"})).ok(200);
+        }
+    };
+    learn(3);
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    learn(4);
+    while service.get("/v1/models/m").ok(200)["resting"] != true {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let log = "models/m/events.sqlite";
+    let copied = std::fs::copy(folder.path().join("backups/monday").join(log), folder.path().join(log));
+    copied.expect("writable");
+    learn(1);
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
+    service.stop();
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
 }
