@@ -45,6 +45,21 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Those of the sum of two learners' certificates.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let largest = match (self.largest, other.largest) {
+            (Some(own), Some(other)) => Some(own.max(other)),
+            (own, other) => own.or(other),
+        };
+        Self {
+            size: self.size + other.size,
+            regularization: self.regularization.min(other.regularization),
+            growth: self.growth.max(other.growth),
+            largest,
+            weights: self.weights && other.weights,
+        }
+    }
+
     /// `certificate` with a margin for rounding errors, after `rounds` rounds of total `energy`; or why it is
     /// withheld: it would change by more than a thousandth.
     pub(crate) fn with_margin(&self, certificate: f64, energy: f64, rounds: u64) -> Promise {

@@ -67,7 +67,7 @@ use std::fmt;
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::entry::{Entry, Learners};
 use crate::example::{Features, Label, Target, Truth};
-use crate::guarantee::{Guarantee, Promise};
+use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::merge::{Merge, MergeError};
 use crate::param::{ParamError, Value, Values};
@@ -521,6 +521,14 @@ impl OnlineLearner for LabelTree {
     /// Equation (4), with the certificate of each node.
     fn certificate(&self) -> Option<Promise> {
         Some(self.sum(|learner| learner.certificate()))
+    }
+
+    /// Those of the nodes together, each as if it had learnt all rounds.
+    fn certificate_terms(&self) -> Option<Terms> {
+        let regularization = f64::INFINITY;
+        let kept_back =
+            Terms { size: self.kept_back, regularization, growth: 0.0, largest: None, weights: true };
+        self.nodes.iter().try_fold(kept_back, |all, node| Some(all.and(node.learner.certificate_terms()?)))
     }
 
     /// The mean depth of the labels so far, and the number of labels that have a leaf.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::facts::RunFacts;
 use crate::full::aioli::{Aioli, AioliParams};
 use crate::model::Archive;
 use crate::rng::{Rng, Uniforms as _};
@@ -434,4 +435,36 @@ fn labels_with_words_of_their_own() {
         tree.update(x, Target::class(label), &at);
     }
     assert!(errors < 50, "{errors} errors in the last 1,000 rounds");
+}
+
+/// The margin for rounding errors, and what nodes need besides, is that of the nodes' learners: the sum of
+/// their certificates is withheld where theirs would be.
+#[test]
+fn the_certificate_is_withheld_where_that_of_a_node_is() {
+    let promised = |node: &str, regularization: Option<f64>, weight: f64| {
+        let mut values = Values::from([("node".to_owned(), Value::from(node))]);
+        values.extend(regularization.map(|value| ("node.regularization".to_owned(), Value::Float(value))));
+        let params = crate::registry::LEARNERS.read("label-tree", &values).expect("known names");
+        let mut tree =
+            LabelTree::new(params, Problem::new(3, 4).with_radius(1.0), 0).expect("valid parameters");
+        let (mut facts, mut at) = (RunFacts::default(), tree.prediction());
+        for (x, class) in rows(600, 3) {
+            let (x, y) = (Features::Dense(&x), Target::class(class).weighted(weight));
+            tree.predict(x, &mut at);
+            facts.note(tree.problem(), x, weight);
+            tree.update(x, y, &at);
+        }
+        let plain = tree.certificate().expect("keeps one").expect("the nodes' theorems hold");
+        facts.certificate(&tree).expect("keeps one").map(|certificate| certificate - plain)
+    };
+    for node in ["aioli", "folklore"] {
+        let margin = promised(node, None, 1.0).expect("nothing cancels");
+        assert!(margin > 0.0 && margin < 1e-3, "{node}: {margin}");
+        let why = promised(node, Some(1e-13), 1.0).expect_err("terms cancel").to_string();
+        assert!(why.contains("the regularization 1e-13 is too small"), "{node}: {why}");
+    }
+    // A weighted round is within the theorem of FOLKLORE, and beyond that of a mixture of some.
+    assert!(promised("folklore", None, 0.5).is_ok());
+    let why = promised("folklore-intervals", None, 0.5).expect_err("weights").to_string();
+    assert_eq!(why, "rounds had importance weights");
 }
