@@ -233,8 +233,8 @@ impl Learner {
         how: &str,
     ) -> PyResult<Self> {
         let (how, sum) = (how_of(how)?, sum.as_slice()?);
-        // The last four describe the rounds; a shorter list is rejected by the learner.
-        let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 4]));
+        // The last ones describe the rounds; a shorter list is rejected by the learner.
+        let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 7]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner
             .read(py, |inner| -> Done<Self> {

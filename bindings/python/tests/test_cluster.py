@@ -46,6 +46,21 @@ def test_statistics_of_one_learner_make_the_same_learner():
     np.testing.assert_allclose(again.scores(x), one.scores(x), rtol=1e-9, atol=1e-12)
 
 
+def test_statistics_tell_what_voids_a_bound():
+    value = Learner("vaw", features=1, radius=1.0, target_bound=1.0)
+    value.update(np.ones((2, 1)), np.array([100.0, -100.0]))
+    again = value.with_statistics(value.statistics(), 1)
+    assert again.certificate() == pytest.approx(value.certificate(), rel=1e-9)
+    with pytest.raises(ValueError, match="a target of 100 was beyond target_bound = 1"):
+        again.regret_bound()
+    x, y = stream(90, 4, 3)
+    heavy = learner(radius=1.0, regularization=1e-6)
+    heavy.update(x, y, np.where(np.arange(90) == 30, 1e9, 1.0))
+    for made in (heavy, heavy.with_statistics(heavy.statistics(), 1)):
+        with pytest.raises(ValueError, match="the regularization 1e-6 is too small"):
+            made.certificate()
+
+
 def test_what_does_not_add_up_is_refused():
     with pytest.raises(ValueError, match="ogd cannot be merged: what it learns does not add up"):
         learner("ogd").statistics()

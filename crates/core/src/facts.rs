@@ -71,16 +71,30 @@ impl RunFacts {
         self.merged_scalings |= later.merged_scalings;
     }
 
-    /// The counts as numbers that can be added over shards: rounds, late labels, rows beyond the
-    /// radius, weighted rounds.
-    pub fn sums(&self) -> [f64; 4] {
-        [self.rounds, self.late, self.beyond_radius, self.weighted].map(|count| count as f64)
+    /// The facts as numbers that can be added over shards; the exploration floor, which no learner with
+    /// statistics has, is not among them.
+    pub fn sums(&self) -> [f64; 7] {
+        let [rounds, late, beyond_radius, weighted, merged_scalings] =
+            [self.rounds, self.late, self.beyond_radius, self.weighted, u64::from(self.merged_scalings)]
+                .map(|count| count as f64);
+        [rounds, late, beyond_radius, weighted, merged_scalings, self.largest_target, self.energy]
     }
 
-    /// The facts from the [`sums`](RunFacts::sums) of shards.
-    pub fn of_sums(sums: [f64; 4]) -> Self {
-        let [rounds, late, beyond_radius, weighted] = sums.map(|sum| sum.round() as u64);
-        Self { rounds, late, beyond_radius, weighted, ..Self::default() }
+    /// The facts from the [`sums`](RunFacts::sums) of shards. The largest target is at most that of the result.
+    pub fn of_sums(sums: [f64; 7]) -> Self {
+        let [.., largest_target, energy] = sums;
+        let [rounds, late, beyond_radius, weighted, merged_scalings, ..] = sums.map(|sum| sum.round() as u64);
+        let merged_scalings = merged_scalings > 0;
+        Self {
+            rounds,
+            late,
+            beyond_radius,
+            weighted,
+            merged_scalings,
+            largest_target,
+            energy,
+            ..Self::default()
+        }
     }
 
     /// Why the theorem does not apply to the rounds, if it does not, for a learner that has learnt

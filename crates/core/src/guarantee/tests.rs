@@ -96,8 +96,9 @@ fn rounds_are_noted_as_they_are() {
     assert_eq!((facts.rounds, facts.earlier, facts.beyond_radius, facts.weighted), (3, 7, 1, 1));
     let mut all = RunFacts { late: 1, ..RunFacts::default() };
     all.extend(&facts);
-    assert_eq!(RunFacts::of_sums(all.sums()), RunFacts { energy: 0.0, ..all.clone() });
     assert_eq!(all, RunFacts { earlier: 0, late: 1, ..facts });
+    let noted = RunFacts { merged_scalings: true, largest_target: 2.5, ..all };
+    assert_eq!(RunFacts::of_sums(noted.sums()), noted);
 }
 
 /// VAW's closed form is about targets in [-Y, Y], its certificate about those that came.
