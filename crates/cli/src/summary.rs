@@ -216,11 +216,20 @@ fn print_certified(
     loss_name: &str,
     line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    let vacuous = |bound: f64| if bound < certified.trivial_bound { "" } else { ", vacuous here" };
     line("compared with", certified.comparator.clone())?;
     match (certified.comparator_loss, certified.regret) {
         (Some(loss), Some(regret)) => {
-            line("comparator's loss", format!("{loss:.3}"))?;
-            line("regret", format!("{regret:.3}"))?;
+            let seen = |gap: &f64| *gap > 1e-3 * regret.abs().max(1.0);
+            let (least, most) = match certified.comparator_gap.filter(seen) {
+                Some(gap) => (
+                    format!("   (that of the best one is at least {:.3})", loss - gap),
+                    format!("   (against the best one at most {:.3})", regret + gap),
+                ),
+                None => Default::default(),
+            };
+            line("comparator's loss", format!("{loss:.3}{least}"))?;
+            line("regret", format!("{regret:.3}{most}"))?;
         }
         _ => line(loss_name, format!("{:.3}", certified.learner_loss))?,
     }
@@ -240,7 +249,7 @@ fn print_certified(
     }
     if let Some(bound) = certified.interval_bound {
         let what = "in every interval of rounds, against the predictor that is best in it";
-        line("bound in intervals", format!("{bound:.3}   ({what})"))?;
+        line("bound in intervals", format!("{bound:.3}   ({what}{})", vacuous(bound)))?;
     }
     if let Some(bound) = certified.total_bound {
         line(
@@ -251,7 +260,7 @@ fn print_certified(
     match (certified.drawn_bound, &certified.no_drawn_bound_because) {
         (Some(bound), _) => {
             let what = "on the mistakes of the labels drawn, with probability 95 %";
-            line("bound on errors", format!("{bound:.3}   ({what})"))?;
+            line("bound on errors", format!("{bound:.3}   ({what}{})", vacuous(bound)))?;
         }
         (None, Some(why)) => line("bound on errors", format!("none with probability 95 %: {why}"))?,
         (None, None) => {}

@@ -128,7 +128,25 @@ fn drawn_labels_have_their_bound() {
     assert!(ran.stdout.contains("\nbound on errors        none with probability 95 %: it needs a rate "));
 }
 
-/// The certificate implies how far forecasts are from the true probabilities, for labels that count once.
+/// A comparator that rounding kept from the best one says how far from it it may be.
+#[test]
+fn the_gap_of_the_comparator_is_shown() {
+    let folder = folder(2);
+    let shown = |arguments: &str| folder.run(&format!("run {arguments} --certify --learner folklore")).stdout;
+    assert!(!shown("a.svm").contains("the best one"));
+    let row = |t: i32| {
+        let label = if t * 3 % 7 < 3 { "p" } else { "q" };
+        format!("{}e80,{}e80,{label}\n", t * 7 % 11 - 5, t * 5 % 13 - 6)
+    };
+    folder.write("far.csv", format!("a,b,label\n{}", (0..60).map(row).collect::<String>()));
+    let far = shown("far.csv --label label --scale none --no-intercept");
+    for said in ["   (that of the best one is at least ", "   (against the best one at most "] {
+        assert!(far.contains(said), "{said} in {far}");
+    }
+}
+
+/// The certificate implies how far forecasts are from the true probabilities, for labels that count once, where
+/// it says more than that the distance is at most 2.
 #[test]
 fn forecasts_have_a_distance_from_the_truth() {
     let folder = folder(3);
@@ -136,7 +154,7 @@ fn forecasts_have_a_distance_from_the_truth() {
     let regret = number(&summary, "certificate").min(number(&summary, "bound"));
     let want = (regret + 2.0 * 20f64.ln()) / 600.0;
     assert!((number(&summary, "distance_bound") - want).abs() < 1e-12, "{summary}");
-    for other in ["perceptron", "label-tree", "folklore --set curvature=5 --set norm=2"] {
+    for other in ["perceptron", "label-tree", "gaf", "folklore --set curvature=5 --set norm=2"] {
         let summary = folder.summary(&format!("a.svm --certify --learner {other}"));
         assert!(summary.get("distance_bound").is_none(), "{other}: {summary}");
     }
@@ -308,6 +326,8 @@ fn bounds_stand_beside_trivial_ones() {
         let shown = folder.run(&format!("run a.svm --certify --learner {learner}")).succeeded().stdout;
         assert_eq!(shown.contains("hence vacuous here"), !bites, "{shown}");
     }
+    let shown = folder.run("run a.svm --certify --learner folklore-intervals").succeeded().stdout;
+    assert!(shown.contains(" that is best in it, vacuous here)"), "{shown}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub struct Certified {
     pub no_drawn_bound_because: Option<String>,
     /// A bound on the mean squared Hellinger distance of the forecasts from the probabilities with which the
     /// labels were drawn, if some comparator has these; it fails with probability [`MISS`] at most (theory:
-    /// online-to-batch 2.1).
+    /// online-to-batch 2.1). Absent outside of 0 to 2, where such a distance always is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_bound: Option<f64>,
     /// Why there is no certificate, for a learner that computes one.
@@ -265,7 +265,8 @@ impl Record {
         let regret = certificate.into_iter().chain(bound.as_ref().ok().copied()).reduce(f64::min)?;
         let rounds = self.classes.len();
         let plain = rounds > 0 && rounds == self.weights.len() && self.weights.iter().all(|w| *w == 1.0);
-        plain.then(|| bounds::squared_distance(regret, MISS) / rounds as f64)
+        let bound = bounds::squared_distance(regret, MISS) / rounds as f64;
+        (plain && (0.0..2.0).contains(&bound)).then_some(bound)
     }
 
     /// The report for [`Guarantee::Mistakes`], a theorem about every linear predictor: for the one with the
