@@ -54,9 +54,7 @@ impl Problem {
     }
 
     /// $R$: the one given as a parameter, else the stream's, else 1.
-    ///
-    /// # Errors
-    /// If it is not finite and > 0.
+    /// Fails if it is not finite and > 0.
     pub(crate) fn resolve_radius(&self, given: Option<f64>) -> Result<f64, ParamError> {
         positive("radius", given.or(self.radius).unwrap_or(1.0))
     }
@@ -68,9 +66,7 @@ impl Problem {
     }
 
     /// [`width`](Self::width), of which as many as there are classes hold all features.
-    ///
-    /// # Errors
-    /// If they do not.
+    /// Fails if they do not.
     pub(crate) fn resolve_width(&self, given: Option<u64>) -> Result<usize, ParamError> {
         let width = self.width(given);
         if width == 0 || width.saturating_mul(self.classes) < self.features {
@@ -83,9 +79,7 @@ impl Problem {
 
 /// $B$: the one given as a parameter, else 30 / `radius`, so that a learner does not depend on the units of
 /// the data.
-///
-/// # Errors
-/// If it is not finite and > 0.
+/// Fails if it is not finite and > 0.
 pub(crate) fn resolve_norm(given: Option<f64>, radius: f64) -> Result<f64, ParamError> {
     positive("norm", given.unwrap_or(COMPARATOR_LOGIT / radius))
 }

@@ -55,9 +55,7 @@ impl App {
     }
 
     /// Checks that `headers` have a key with `right`.
-    ///
-    /// # Errors
-    /// 401 and 403.
+    /// Refused with 401 and 403.
     pub(crate) fn allow(
         &self,
         headers: &HeaderMap,
@@ -68,9 +66,7 @@ impl App {
     }
 
     /// Counts a request of `asking`, of which at most `most` are answered in a second.
-    ///
-    /// # Errors
-    /// 429 beyond the limit.
+    /// Refused with 429 beyond the limit.
     pub(crate) fn count(&self, asking: Asking, most: Option<u32>) -> Result<(), Refusal> {
         const MOST_CLIENTS: usize = 100_000;
         let Some(most) = most else { return Ok(()) };
@@ -94,17 +90,13 @@ impl App {
     }
 
     /// Reads a body.
-    ///
-    /// # Errors
-    /// 413 beyond the limit, 408 after a timeout.
+    /// Refused with 413 beyond the limit, 408 after a timeout.
     pub(crate) async fn bytes(&self, body: Body) -> Result<Bytes, Refusal> {
         self.bytes_within(body, self.limits().body, "--body").await
     }
 
     /// Reads the body of an import, a model file.
-    ///
-    /// # Errors
-    /// As for [`App::bytes`].
+    /// Fails as [`App::bytes`] does.
     pub(crate) async fn file(&self, body: Body) -> Result<Bytes, Refusal> {
         self.bytes_within(body, self.limits().import, "--import").await
     }
@@ -134,9 +126,7 @@ impl App {
 
     /// Makes or deletes a model on a separate thread; where nodes have a log in common, that has to answer in
     /// time.
-    ///
-    /// # Errors
-    /// Those of `work`, and 503 where the common log does not answer.
+    /// Fails as `work` does, and with 503 where the common log does not answer.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
@@ -148,9 +138,7 @@ impl App {
     }
 
     /// Reads a body of JSON.
-    ///
-    /// # Errors
-    /// If it is invalid, with the field.
+    /// Fails if it is invalid, with the field.
     pub(crate) async fn json<T: DeserializeOwned>(&self, body: Body) -> Result<T, Refusal> {
         crate::json::parsed(&self.bytes(body).await?)
     }
@@ -187,17 +175,13 @@ pub(crate) struct Ask {
 
 impl Ask {
     /// Checks that it has a key with `right`.
-    ///
-    /// # Errors
-    /// 401 and 403.
+    /// Refused with 401 and 403.
     pub(crate) fn allow(&self, right: Right) -> Result<(), Refusal> {
         self.app.allow(&self.headers, right, Some(&self.name))
     }
 
     /// The model, for one with `right`.
-    ///
-    /// # Errors
-    /// 401, 403, 404, and 503 while it is not there.
+    /// Refused with 401, 403, 404, and 503 while it is not there.
     pub(crate) fn model(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
         self.allow(right)?;
         self.app.hub.get(&self.name)

@@ -13,9 +13,7 @@ use crate::model::spec::shown;
 const KEPT: Duration = Duration::from_secs(3600);
 
 /// What lets pages of `origins` ask; `*` are all. `None` if there are none.
-///
-/// # Errors
-/// If one is no origin.
+/// Fails if one is no origin.
 pub(crate) fn of(origins: &[String]) -> Result<Option<CorsLayer>, Fault> {
     if origins.is_empty() {
         return Ok(None);

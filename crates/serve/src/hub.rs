@@ -56,9 +56,7 @@ pub(crate) enum Place {
 
 impl Hub {
     /// Finds all models in `folder`. They are not served until [`Hub::recover_next`] has recovered them.
-    ///
-    /// # Errors
-    /// If the folder cannot be used.
+    /// Fails if the folder cannot be used.
     pub(crate) fn open(folder: &Path, limits: &Limits, node: Option<Arc<Node>>) -> Result<Self, Fault> {
         let folder = folder.join("models");
         std::fs::create_dir_all(&folder)
@@ -167,9 +165,7 @@ impl Hub {
     }
 
     /// Refuses changes where another node makes them.
-    ///
-    /// # Errors
-    /// 503, with the node to ask.
+    /// Refused with 503, and the node to ask.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         self.node.as_ref().map_or(Ok(()), |node| node.check())
     }
@@ -211,9 +207,7 @@ impl Hub {
     }
 
     /// Makes a model from `spec`. Takes time, so it must not be called on request threads.
-    ///
-    /// # Errors
-    /// 409 if the name exists; 422 if labels differ by their types or the blanks around them alone.
+    /// Refused with 409 if the name exists; 422 if labels differ by their types or blanks around them alone.
     pub(crate) fn create(&self, name: &str, spec: Spec) -> Result<Arc<Handle>, Refusal> {
         spec.check_labels()?;
         let live = spec.shadow_of.as_deref().map(|live| self.get(live)).transpose()?;
@@ -312,9 +306,7 @@ impl Hub {
     }
 
     /// Deletes a model with its files.
-    ///
-    /// # Errors
-    /// 404 if there is none.
+    /// Refused with 404 if there is none.
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check("the model's", name)?;
         self.check()?;
@@ -367,9 +359,7 @@ impl Hub {
     }
 
     /// Refuses to delete the log of `live` while a shadow has not learnt it.
-    ///
-    /// # Errors
-    /// 409, with the shadow.
+    /// Refused with 409, and the shadow.
     pub(crate) fn check_followed(&self, live: &Handle) -> Result<(), Refusal> {
         let until = live.committed();
         for (name, place) in self.list() {

@@ -19,18 +19,14 @@ use crate::refusal::Refusal;
 const FEATURES: &str = "x";
 
 /// Parses JSON of a request.
-///
-/// # Errors
-/// 400 for invalid JSON, 422 for invalid content, with the field; also for names that an object has twice.
+/// Refused with 400 for invalid JSON, and 422 for invalid content or a name that comes twice, with the field.
 pub(crate) fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     made(read(bytes)?, bytes)
 }
 
 /// The same for the body of a round: its features are handed over as they were read, and null in the body,
 /// because fields of any value are made by building them again.
-///
-/// # Errors
-/// As for [`parsed`].
+/// Fails as [`parsed`] does.
 pub(crate) fn parsed_round<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, Value), Refusal> {
     let mut value = read(bytes)?;
     let x = value.as_object_mut().and_then(|body| body.get_mut(FEATURES)).map(Value::take);
@@ -117,9 +113,7 @@ fn named(path: &str, what: &str) -> String {
 }
 
 /// Reads a body.
-///
-/// # Errors
-/// If it is no JSON, or an object has a name twice.
+/// Fails if it is no JSON, or an object has a name twice.
 fn read(bytes: &[u8]) -> Result<Value, Refusal> {
     // A byte order mark, as some programs of Windows write it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

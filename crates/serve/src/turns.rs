@@ -63,9 +63,7 @@ impl Thread {
 }
 
 /// Starts a thread.
-///
-/// # Errors
-/// If there can be no more threads.
+/// Fails if there can be no more threads.
 pub(crate) fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     let part = Arc::new(Part::beside());
     let its = Arc::clone(&part);

@@ -61,9 +61,7 @@ pub(crate) struct WorkAhead<T> {
 
 impl<T: Default + Send + 'static> WorkAhead<T> {
     /// Starts a thread called `name` that fills up to `count` items ahead, as [`Maker::work`] says.
-    ///
-    /// # Errors
-    /// If the system cannot start a thread.
+    /// Fails if the system cannot start a thread.
     pub(crate) fn start(
         name: &str,
         count: usize,

@@ -40,9 +40,7 @@ pub(crate) struct Taken {
 
 impl AioliSurrogate {
     /// The parameters in use, for rows up to `radius`.
-    ///
-    /// # Errors
-    /// If a given one is not valid.
+    /// Fails if a given one is not valid.
     pub(crate) fn resolved(
         norm: Option<f64>,
         radius: f64,

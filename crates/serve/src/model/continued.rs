@@ -52,9 +52,7 @@ impl<T> Default for Continued<T> {
 
 impl<T: Clone + Send + Sync + 'static> Continued<T> {
     /// The result of `work` for the request `asked`, or of the work that was begun for the same request.
-    ///
-    /// # Errors
-    /// Those of the work; 503 if it takes more than `longest`, or if too much other work goes on.
+    /// Fails as the work does, and with 503 if it takes more than `longest`, or too much other work goes on.
     pub(crate) async fn answer(
         &self,
         asked: String,

@@ -113,9 +113,7 @@ pub(super) fn baseline_of(
 /// Estimates the reward of `policy` from the decisions with feedback, with the sums and warnings of the
 /// command line: from those in the last segment of the log, or from all that were taken at a time `within`
 /// and are kept. A learner learns from the others too. Rewards are not estimated.
-///
-/// # Errors
-/// If reading fails.
+/// Fails if reading fails.
 pub(crate) fn evaluate(
     folder: &Path,
     kind: RowKind,

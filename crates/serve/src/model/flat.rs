@@ -66,9 +66,7 @@ impl Flat {
     }
 
     /// Checks the features.
-    ///
-    /// # Errors
-    /// If a value is not a feature, a number is too large, or there are too many features.
+    /// Fails if a value is not a feature, a number is too large, or there are too many features.
     pub(crate) fn check(&self, field: &str, limits: &Limits) -> Result<(), Refusal> {
         let (begin, length) = self.longest;
         let names = self.missing().chain([&self.names[begin..begin + length]]);
@@ -90,9 +88,7 @@ impl Flat {
     }
 
     /// The same for a JSON value.
-    ///
-    /// # Errors
-    /// As for [`Flat::check`].
+    /// Fails as [`Flat::check`] does.
     pub(crate) fn of(field: &str, value: &Value, limits: &Limits) -> Result<Self, Refusal> {
         let flat = Self::deserialize(value).expect("a value is JSON");
         flat.check(field, limits).map(|()| flat)

@@ -18,9 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// Follows the model in the folder `live` until `shadow` is stopped.
-///
-/// # Errors
-/// If the thread cannot be started.
+/// Fails if the thread cannot be started.
 pub(crate) fn follow(shadow: Arc<Handle>, live: PathBuf) -> std::io::Result<()> {
     let name = format!("shadow {}", shadow.name);
     turns::spawn(name, move || run(&shadow, &live)).map(drop)

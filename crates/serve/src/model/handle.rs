@@ -255,9 +255,7 @@ impl Handle {
     }
 
     /// Queues `event`, waiting for space in the queue; answered later.
-    ///
-    /// # Errors
-    /// If the model is suspended or has been stopped.
+    /// Fails if the model is suspended or has been stopped.
     pub(crate) async fn enqueue(
         &self,
         event: Event,
@@ -362,9 +360,7 @@ impl Handle {
 
     /// Sends a shadow events of its model, and waits until they are durable. Must not be called on
     /// request threads.
-    ///
-    /// # Errors
-    /// If it is being stopped.
+    /// Fails if it is being stopped.
     pub(super) fn tell(&self, events: Vec<Event>) -> Result<(), Fault> {
         let mut answers = Vec::with_capacity(events.len());
         for event in events {
@@ -437,9 +433,7 @@ impl Handle {
     }
 
     /// Lets a new shadow read rows as this model does.
-    ///
-    /// # Errors
-    /// If the shadow has no room for its columns.
+    /// Fails if the shadow has no room for its columns.
     pub(crate) fn teach_reading(&self, shadow: &mut Engine) -> Result<(), Refusal> {
         shadow.read_as(&self.seen().schema)
     }

@@ -34,9 +34,7 @@ pub(crate) struct Importance {
 }
 
 /// The newest decisions that are kept of the time `range`.
-///
-/// # Errors
-/// If reading fails.
+/// Fails if reading fails.
 pub(crate) fn last_decisions(
     folder: &Path,
     range: &RangeInclusive<i64>,
@@ -73,9 +71,7 @@ fn without(features: &mut Vec<(String, f64)>, left_out: &str) {
 
 impl Reader {
     /// The features of `rounds`, the most important first.
-    ///
-    /// # Errors
-    /// If the model learns from labels, or a row cannot be restored.
+    /// Fails if the model learns from labels, or a row cannot be restored.
     pub(crate) fn importances(&self, rounds: &[(Decide, Vec<Decision>)]) -> Result<Vec<Importance>, Refusal> {
         let mut sums: BTreeMap<(&'static str, String), f64> = BTreeMap::new();
         let mut count = 0u32;

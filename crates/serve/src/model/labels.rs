@@ -68,9 +68,7 @@ impl Engine {
     }
 
     /// Adds the labels that a later state with the settings `later` has, to a state of before.
-    ///
-    /// # Errors
-    /// If there is no room for them.
+    /// Fails if there is no room for them.
     pub(crate) fn catch_up_with(&mut self, later: &Spec) -> Result<(), Refusal> {
         let (Some(mine), Some(theirs)) = (&self.spec.labels, &later.labels) else { return Ok(()) };
         let same = mine.iter().zip(theirs).all(|(mine, theirs)| mine.text == theirs.text);

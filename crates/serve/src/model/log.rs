@@ -25,9 +25,7 @@ use crate::store::{self, Span};
 
 /// The header of a log that starts with the state of `engine`; empty for models with full feedback.
 /// `continues` is the digest of the model file that it continues.
-///
-/// # Errors
-/// If writing fails.
+/// Fails if writing fails.
 pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<String, Fault> {
     if engine.spec.feedback == Feedback::Full {
         return Ok(String::new());
@@ -47,9 +45,7 @@ pub(crate) fn header(engine: &Engine, continues: Option<String>) -> Result<Strin
 
 /// Writes the log of the model in `folder`, which has at most `most` columns, in pieces, until `take` returns
 /// false. With `baselines`, the policy of each decision to be evaluated is its baseline.
-///
-/// # Errors
-/// If reading fails.
+/// Fails if reading fails.
 pub(crate) fn export(
     folder: &Path,
     (kind, most): (RowKind, Option<usize>),

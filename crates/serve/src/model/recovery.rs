@@ -31,9 +31,7 @@ pub(crate) struct Recovered {
 
 impl Recovered {
     /// The model called `name`, ready to go on; what was damaged is logged.
-    ///
-    /// # Errors
-    /// If the log of a model that was made again cannot be begun.
+    /// Fails if the log of a model that was made again cannot be begun.
     pub(crate) fn ready(self, name: &str) -> Result<(Store, Engine), Fault> {
         let Self { mut store, engine, notes, again } = self;
         notes.iter().for_each(|note| tracing::warn!(model = %name, "{note}"));
@@ -56,9 +54,7 @@ impl Recovered {
 
 /// Opens a model: loads its newest intact snapshot, and applies the later events; where `node` has a log in
 /// common with others, with what they have written.
-///
-/// # Errors
-/// If the state cannot be recovered bit for bit.
+/// Fails if the state cannot be recovered bit for bit.
 pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) -> Result<Recovered, Fault> {
     let (mut store, last) = Store::reopen(folder, node)?;
     let mut notes = store.set_newer_aside(last)?;
@@ -119,9 +115,7 @@ pub(crate) fn recover(folder: &Path, limits: &Limits, node: Option<&Arc<Node>>) 
 }
 
 /// The state of the model in `folder`, which was put away with a snapshot after its last event.
-///
-/// # Errors
-/// If it cannot be read.
+/// Fails if it cannot be read.
 pub(super) fn wake(folder: &Path, limits: &Limits) -> Result<Engine, Fault> {
     let path = newest_snapshot(folder)?;
     let archive = model_file::read(&path).map_err(|error| error.to_string())?;

@@ -56,9 +56,7 @@ pub(crate) fn leaves_room(columns: &Columns, most: usize) -> bool {
 
 /// Writes `features` to a row; new ones get new columns, and where no more than `most` may be, new names
 /// share the columns that are left.
-///
-/// # Errors
-/// If the values of a repeated name sum to infinity.
+/// Fails if the values of a repeated name sum to infinity.
 pub(crate) fn fill(
     columns: &mut Columns,
     features: &Flat,
@@ -121,17 +119,13 @@ fn without_text(name: &str) -> Option<&str> {
 }
 
 /// The same without learning: features without a column are ignored.
-///
-/// # Errors
-/// If the values of a repeated name sum to infinity.
+/// Fails if the values of a repeated name sum to infinity.
 pub(crate) fn fill_known(columns: &Columns, features: &Flat, row: &mut Row) -> Result<(), Refusal> {
     fill_listed(columns, features.iter(), features, row)
 }
 
 /// The same for some features of `all`.
-///
-/// # Errors
-/// If the values of a repeated name sum to infinity.
+/// Fails if the values of a repeated name sum to infinity.
 pub(crate) fn fill_listed<'a>(
     columns: &Columns,
     features: impl Iterator<Item = (&'a str, f64)>,
@@ -170,9 +164,7 @@ fn summed(row: &mut Row) -> Result<(), Refusal> {
 }
 
 /// Writes the row of a round with `labels` on offer, of which the encoder makes blocks of `width` columns.
-///
-/// # Errors
-/// If a feature is invalid.
+/// Fails if a feature is invalid.
 pub(crate) fn fill_offer(
     x: &Flat,
     slot: Option<&Flat>,
@@ -200,8 +192,7 @@ pub(crate) struct OfferFeatures {
 }
 
 impl OfferFeatures {
-    /// # Errors
-    /// If a feature is invalid.
+    /// Fails if a feature is invalid.
     pub(crate) fn of(
         x: &Flat,
         slot: Option<&Flat>,
@@ -223,9 +214,7 @@ impl OfferFeatures {
     }
 
     /// Writes the row, of which the encoder makes blocks of `width` columns.
-    ///
-    /// # Errors
-    /// If a feature is too large.
+    /// Fails if a feature is too large.
     pub(crate) fn fill(self, width: u32, row: &mut Row) -> Result<(), Refusal> {
         fill_round(&self.context, &self.labels, width, row).map_err(|what| Refusal::invalid("x", what))
     }

@@ -110,9 +110,7 @@ impl Engine {
     }
 
     /// The model of a snapshot.
-    ///
-    /// # Errors
-    /// If it is damaged or inconsistent.
+    /// Fails if it is damaged or inconsistent.
     pub(crate) fn from_snapshot(archive: &Archive, limits: &Limits) -> Result<Self, ModelError> {
         let damaged = |what: String| ModelError::Damaged(format!("its '{SERVICE}': {what}"));
         let Data::Count(words) = &archive.tensor(SERVICE)?.data else {
@@ -150,9 +148,7 @@ impl Engine {
 
     /// Makes a model from a model file of the command line, with the settings `service`. The waiting time of
     /// its pending decisions begins at `at`.
-    ///
-    /// # Errors
-    /// If the service does not support the file's learner.
+    /// Fails if the service does not support the file's learner.
     pub(crate) fn import(
         archive: &Archive,
         service: super::spec::Service,

@@ -86,9 +86,7 @@ fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<GivenLabel>>, 
 }
 
 /// The label `value` of a request.
-///
-/// # Errors
-/// If it is no label, or a number of which JSON's readers keep the first digits only.
+/// Fails if it is no label, or a number of which JSON's readers keep the first digits only.
 pub(crate) fn label_of(field: &str, value: &Value) -> Result<GivenLabel, Refusal> {
     if value.is_null() || value.is_array() || value.is_object() {
         let found = shown_value(value);
@@ -208,9 +206,7 @@ const OFFERS: usize = Offers::LABELS;
 const WIDTH: u32 = Offers::WIDTH;
 
 /// Checks the text of a label.
-///
-/// # Errors
-/// If it is empty or too long.
+/// Fails if it is empty or too long.
 pub(crate) fn check_label(field: &str, text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::invalid(field, format!("the label {} is empty", shown(text))));
@@ -286,9 +282,7 @@ fn costs(params: &mut Map<String, Value>) -> Result<Option<Costs>, Refusal> {
 
 impl Spec {
     /// Makes the model.
-    ///
-    /// # Errors
-    /// If a setting is invalid.
+    /// Fails if a setting is invalid.
     pub(crate) fn make(&self, limits: &Limits) -> Result<Made, Refusal> {
         self.service.check()?;
         let labels = self.names(limits)?;
@@ -446,9 +440,7 @@ impl Spec {
 
     /// Refuses labels of a new model that differ by their types or the blanks around them alone. Models that
     /// were made before keep theirs.
-    ///
-    /// # Errors
-    /// If there are such labels.
+    /// Fails if there are such labels.
     pub(crate) fn check_labels(&self) -> Result<(), Refusal> {
         let given = self.labels.iter().flatten().map(|label| (&*label.text, label.of));
         let clash = Labels::first_clash(given);

@@ -16,9 +16,7 @@ use super::spec::RowKind;
 use crate::refusal::Refusal;
 
 /// The features of the object `x`.
-///
-/// # Errors
-/// If a file with this row is refused.
+/// Fails if a file with this row is refused.
 pub(super) fn read(table: &mut TableRows, columns: &Columns, x: &Value) -> Result<Flat, Refusal> {
     let features = table.features(columns, x).map_err(|what| Refusal::invalid("x", what))?;
     Ok(Flat::named(features.iter().map(|(name, value)| (&**name, *value))))
@@ -26,9 +24,7 @@ pub(super) fn read(table: &mut TableRows, columns: &Columns, x: &Value) -> Resul
 
 impl Engine {
     /// Adds to a new event what the model's table, if it has one, makes of its row.
-    ///
-    /// # Errors
-    /// If a file with this row is refused.
+    /// Fails if a file with this row is refused.
     pub(super) fn read_row(&mut self, event: &mut Event) -> Result<(), Refusal> {
         let Some(table) = &mut self.table else { return Ok(()) };
         let (x, place) = match event {
@@ -62,9 +58,7 @@ impl Engine {
 
     /// Reads rows as the model with `schema` does, which this one is to shadow: with its columns, and its
     /// table if it has one.
-    ///
-    /// # Errors
-    /// If there is no room for the columns.
+    /// Fails if there is no room for the columns.
     pub(crate) fn read_as(&mut self, schema: &Schema) -> Result<(), Refusal> {
         if schema.csv.is_none() || self.kind != RowKind::Columns {
             return Ok(());

@@ -25,9 +25,7 @@ struct State {
 
 impl Worker {
     /// Starts the thread of a model.
-    ///
-    /// # Errors
-    /// If there can be no more threads.
+    /// Fails if there can be no more threads.
     pub(super) fn start(writer: Writer, commands: Receiver<Command>) -> io::Result<Self> {
         let state = State { left: Some((writer, commands)), starts: false, thread: None };
         let worker = Self(Arc::new(Mutex::new(state)));
@@ -36,9 +34,7 @@ impl Worker {
     }
 
     /// Starts a thread for a command that was sent, where there is none because the model rests.
-    ///
-    /// # Errors
-    /// If there can be no more threads; then the command is dropped.
+    /// Fails if there can be no more threads; then the command is dropped.
     pub(super) fn wake(&self) -> io::Result<()> {
         let mut state = locked(&self.0);
         let left = if state.starts { None } else { state.left.as_ref() };

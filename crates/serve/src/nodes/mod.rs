@@ -222,9 +222,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// A node that follows, as long as it does not have the lease.
-    ///
-    /// # Errors
-    /// If the common log cannot be reached.
+    /// Fails if the common log cannot be reached.
     pub(crate) fn open(nodes: &Nodes) -> Result<Self, Fault> {
         Ok(Self {
             common: open_in_time(nodes)?,
@@ -250,9 +248,7 @@ impl Node {
     }
 
     /// Refuses what changes models where another node does that.
-    ///
-    /// # Errors
-    /// 503, with the node to ask, or that the common log does not answer.
+    /// Refused with 503, and the node to ask or that the common log does not answer.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if let Some(what) = self.silent() {
             return Err(Refusal::busy(format!("{what}; ask again")));
@@ -267,9 +263,7 @@ impl Node {
     }
 
     /// What `work` comes to, unless the common log does not answer.
-    ///
-    /// # Errors
-    /// Those of `work`, and 503 where that waits for the common log in vain; it goes on.
+    /// Fails as `work` does, and with 503 where that waits for the common log in vain; it goes on.
     pub(crate) async fn in_time<T>(
         &self,
         work: impl Future<Output = Result<T, Refusal>>,
@@ -327,9 +321,7 @@ impl Node {
     }
 
     /// Deletes the model called `name` from the common log.
-    ///
-    /// # Errors
-    /// If this node may not, or the log cannot be reached.
+    /// Fails if this node may not, or the log cannot be reached.
     pub(crate) fn remove(&self, name: &str) -> Result<(), Fault> {
         self.common.remove(self.needs_term()?, name)
     }
@@ -351,9 +343,7 @@ impl Node {
     /// Takes the lease if nobody has it, notes which models there are, and calls `keep_up` with whether it
     /// has the lease. Only after that may this node change models: nobody else writes any more what `keep_up`
     /// has not seen.
-    ///
-    /// # Errors
-    /// If the common log cannot be reached.
+    /// Fails if the common log cannot be reached.
     pub(crate) fn look(&self, keep_up: impl FnOnce(bool)) -> Result<(), Fault> {
         let asked = Instant::now();
         let lease = self.common.lease(&self.name, self.lease.as_secs_f64())?;
@@ -394,9 +384,7 @@ impl Node {
 
 /// Takes the lease for the node of `app` and renews it, or follows the node that has it; from then on that is
 /// done by a thread of its own.
-///
-/// # Errors
-/// If the common log cannot be reached, or the thread cannot be started.
+/// Fails if the common log cannot be reached, or the thread cannot be started.
 pub(crate) fn begin(app: &Arc<App>) -> Result<Option<JoinHandle<()>>, Fault> {
     let Some(node) = app.hub.node.clone() else { return Ok(None) };
     node.look(|leads| app.hub.keep_up(&node, leads))?;

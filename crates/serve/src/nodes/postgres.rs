@@ -122,9 +122,7 @@ impl From<&str> for Broken {
 
 impl Postgres {
     /// Connects, and makes the tables if they are not there.
-    ///
-    /// # Errors
-    /// If that fails, or the tables are of a later version.
+    /// Fails if that fails, or the tables are of a later version.
     pub(super) fn open(url: &str) -> Result<Self, Fault> {
         // The error of a wrong address may repeat the password.
         let mut config: Config = url.parse().map_err(|_: Error| {

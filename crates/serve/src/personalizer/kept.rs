@@ -51,9 +51,7 @@ fn path(handle: &Handle, kind: &str, id: &str) -> PathBuf {
 }
 
 /// Checks the id of a new report.
-///
-/// # Errors
-/// If it is not a valid name.
+/// Fails if it is not a valid name.
 pub(super) fn check_id(field: &str, id: &str) -> Result<(), Refusal> {
     check("the report's", id).map_err(|refusal| refusal.about(field))
 }
@@ -79,9 +77,7 @@ pub(super) async fn write(
 }
 
 /// A report.
-///
-/// # Errors
-/// 404 if there is none.
+/// Refused with 404 if there is none.
 async fn read(handle: &Handle, kind: &str, id: &str) -> Result<Value, Refusal> {
     let unknown = Refusal::unknown(format!("there is no {} among the {kind}", shown(id)));
     if check("the report's", id).is_err() {

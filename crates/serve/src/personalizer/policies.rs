@@ -44,9 +44,7 @@ const LEARNT: [&str; 16] = [
 const EPSILON: &str = "--epsilon";
 
 /// Reads the arguments of a policy.
-///
-/// # Errors
-/// 501 if they ask for what a loop does not have.
+/// Refused with 501 if they ask for what a loop does not have.
 pub(super) fn policy(arguments: &str) -> Result<Policy, Refusal> {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     if words.contains(&"--learner") { ours(&words) } else { of_vowpal_wabbit(&words) }

@@ -22,9 +22,7 @@ pub(super) fn moment(millis: i64) -> String {
 }
 
 /// The times from `start` to `end`, which the fields `startTime` and `endTime` of a request give.
-///
-/// # Errors
-/// If one of them is no time, or the end is before the start.
+/// Fails if one of them is no time, or the end is before the start.
 pub(super) fn times(start: &str, end: &str) -> Result<RangeInclusive<i64>, Refusal> {
     let (from, to) = (time("startTime", start)?, time("endTime", end)?);
     if to < from {
@@ -36,9 +34,7 @@ pub(super) fn times(start: &str, end: &str) -> Result<RangeInclusive<i64>, Refus
 }
 
 /// The time in the field `field` of a request.
-///
-/// # Errors
-/// If it is none.
+/// Fails if it is none.
 fn time(field: &str, text: &str) -> Result<i64, Refusal> {
     moment_of(text).ok_or_else(|| {
         let what = format!("{field} is {}; a time as 2026-01-31T12:00:00Z was needed", shown(text));

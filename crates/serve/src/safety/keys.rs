@@ -110,9 +110,7 @@ impl Keys {
     }
 
     /// Writes the keys to the folder `dir`; removes the file if there are none.
-    ///
-    /// # Errors
-    /// If writing fails.
+    /// Fails if writing fails.
     pub(crate) fn write(&self, dir: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(dir)?;
         if self.is_empty() {
@@ -124,9 +122,7 @@ impl Keys {
     }
 
     /// Checks that `key` has `right` for `model`.
-    ///
-    /// # Errors
-    /// 401 for an unknown or missing key, 403 without the right.
+    /// Refused with 401 for an unknown or missing key, 403 without the right.
     pub(crate) fn check(&self, key: Option<&str>, right: Right, model: Option<&str>) -> Result<(), Refusal> {
         let Some(key) = self.known(key)? else { return Ok(()) };
         let fits =
@@ -146,9 +142,7 @@ impl Keys {
     }
 
     /// The key that was given; `None` if there are no keys, and everything is allowed.
-    ///
-    /// # Errors
-    /// 401 for an unknown or missing key.
+    /// Refused with 401 for an unknown or missing key.
     fn known(&self, given: Option<&str>) -> Result<Option<&Key>, Refusal> {
         if self.is_empty() {
             return Ok(None);
@@ -165,9 +159,7 @@ impl Keys {
     }
 
     /// The models that may be read with `key`; `None` for all.
-    ///
-    /// # Errors
-    /// 401 for an unknown or missing key.
+    /// Refused with 401 for an unknown or missing key.
     pub(crate) fn models_of(&self, key: Option<&str>) -> Result<Option<Vec<String>>, Refusal> {
         let models = self.known(key)?.map(|key| key.models.clone());
         Ok(models.filter(|models| !models.is_empty()))

@@ -5,9 +5,7 @@ use crate::refusal::Refusal;
 
 /// Checks that `name` is a valid name of `whose` kind (`the model's`): 1 to 64 letters, digits, `-`, `_` and
 /// `.`, the first a letter or digit. Such a name cannot be a path out of the folder that it is in.
-///
-/// # Errors
-/// If it is not.
+/// Fails if it is not.
 pub(crate) fn check(whose: &str, name: &str) -> Result<(), Refusal> {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let fits = (1..=64).contains(&name.len())

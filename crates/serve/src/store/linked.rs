@@ -57,9 +57,7 @@ fn kept(folder: &Path, seq: u64) -> Result<Option<Vec<u8>>, Fault> {
 
 /// Makes the copy in `folder` of the model called `name` what the common log says; false if that has no such
 /// model any more.
-///
-/// # Errors
-/// If the folder has a model of this name that is another one.
+/// Fails if the folder has a model of this name that is another one.
 pub(crate) fn prepare(node: &Arc<Node>, name: &str, folder: &Path) -> Result<bool, Fault> {
     let there = node.made(name);
     if folder.is_dir() {
@@ -199,9 +197,7 @@ impl Store {
     }
 
     /// Refuses events where another node changes the model.
-    ///
-    /// # Errors
-    /// 503, with the node to ask.
+    /// Refused with 503, and the node to ask.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         self.link.as_ref().map_or(Ok(()), |link| link.node.check())
     }
@@ -283,9 +279,7 @@ impl Store {
     }
 
     /// Adds the model to the common log under `name`, with all of its log.
-    ///
-    /// # Errors
-    /// If this node may not change models, or there is one of this name.
+    /// Fails if this node may not change models, or there is one of this name.
     pub(crate) fn join(mut self, node: &Arc<Node>, name: &str) -> Result<Self, Fault> {
         let begins = self.begins()?.ok_or_else(|| format!("{}: has no start", self.path().display()))?;
         let segments = || -> rusqlite::Result<Vec<(i64, String)>> {

@@ -212,9 +212,7 @@ impl Store {
 
     /// Whether there is room on the disk for a group of events and a snapshot: a full disk is noticed before
     /// events are applied, because what the learner has learnt cannot be undone.
-    ///
-    /// # Errors
-    /// If less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
+    /// Fails if less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
     #[cfg(unix)]
     pub(crate) fn check_room(&self) -> Result<(), Fault> {
         // A disk that does not tell is tried.

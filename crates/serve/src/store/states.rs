@@ -15,9 +15,7 @@ use crate::nodes::Node;
 impl Store {
     /// Opens the store in `folder`, and reads what other nodes have written if `node` has a log in common
     /// with them. With the number of the last event.
-    ///
-    /// # Errors
-    /// If its database is damaged, or the common log cannot be reached.
+    /// Fails if its database is damaged, or the common log cannot be reached.
     pub(crate) fn reopen(folder: &Path, node: Option<&Arc<Node>>) -> Result<(Self, u64), Fault> {
         let mut store = Self::open(folder, false)?;
         let check = store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
@@ -85,9 +83,7 @@ impl Store {
     }
 
     /// Calls `each` with the events after `seq`: the number and the time of each, and what it is.
-    ///
-    /// # Errors
-    /// If reading fails, or `each` does.
+    /// Fails if reading fails, or `each` does.
     pub(crate) fn each_after(
         &self,
         seq: u64,
@@ -124,9 +120,7 @@ pub(crate) fn last_snapshot(folder: &Path) -> Option<(u64, SystemTime)> {
 }
 
 /// The newest snapshot in `folder`.
-///
-/// # Errors
-/// If there is none.
+/// Fails if there is none.
 pub(crate) fn newest_snapshot(folder: &Path) -> Result<PathBuf, Fault> {
     let seq = files::snapshots(folder)?.pop();
     Ok(snapshot_path(folder, seq.ok_or_else(|| format!("{}: has no snapshot", folder.display()))?))

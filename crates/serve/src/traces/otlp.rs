@@ -51,9 +51,7 @@ impl HttpClient for Sender {
 
 impl Traces {
     /// Sends spans to the collector at `url`, such as `http://127.0.0.1:4318`.
-    ///
-    /// # Errors
-    /// If that is no address.
+    /// Fails if that is no address.
     pub(crate) fn open(url: &str) -> Result<Self, Fault> {
         let agent = ureq::Agent::config_builder().http_status_as_error(false);
         let exporter = SpanExporter::builder()

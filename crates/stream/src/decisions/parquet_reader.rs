@@ -35,8 +35,7 @@ pub(crate) struct LinesOfParquet {
 }
 
 impl LinesOfParquet {
-    /// # Errors
-    /// If this is not a decision log in Parquet.
+    /// Fails if this is not a decision log in Parquet.
     pub(crate) fn open(file: File) -> Result<Self, Fault> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let opened = without_panic(|| SerializedFileReader::new(file));
@@ -66,9 +65,7 @@ impl LinesOfParquet {
     }
 
     /// The next line. `None` at the end.
-    ///
-    /// # Errors
-    /// If the file is damaged; nothing after the damage is returned.
+    /// Fails if the file is damaged; nothing after the damage is returned.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, ReadErrorKind> {
         self.line.clear();
         if let Some(header) = self.header.take() {

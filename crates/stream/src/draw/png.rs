@@ -13,9 +13,7 @@ const FONT: &[u8] = include_bytes!("DejaVuSans.ttf");
 const SCALE: f32 = 2.0;
 
 /// Marks on white, at twice their size.
-///
-/// # Errors
-/// If the picture is too large, or the message of the encoder.
+/// Fails if the picture is too large, or with the message of the encoder.
 pub(super) fn file(size: (f64, f64), marks: &[Mark]) -> Result<Vec<u8>, Fault> {
     let pixels = |length: f64| (length * f64::from(SCALE)).ceil() as u32;
     let mut map = Pixmap::new(pixels(size.0), pixels(size.1)).ok_or("the picture is too large")?;

@@ -76,9 +76,7 @@ impl Trial {
 
     /// The same for a round whose labels on offer have features of their own, without columns that are
     /// missing. Returns the number of its values.
-    ///
-    /// # Errors
-    /// If products are too large.
+    /// Fails if products are too large.
     pub(crate) fn observe_round(&mut self, round: &HashedRound) -> Result<usize, Fault> {
         if self.scaler.inputs().is_none() {
             let (indices, values) = round.blocks(round.width, None)?;

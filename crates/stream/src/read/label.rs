@@ -77,9 +77,7 @@ impl GivenLabel {
     }
 
     /// A label that is a number of JSON.
-    ///
-    /// # Errors
-    /// For a number beyond 64 bits.
+    /// Fails for a number beyond 64 bits.
     pub(crate) fn of_number(number: &Number) -> Result<Self, Fault> {
         match number.as_f64().filter(|_| number.is_f64()) {
             Some(value) => Ok(Self { text: of_real(value)?, of: LabelType::Real }),
@@ -123,9 +121,7 @@ impl<'de> Deserialize<'de> for GivenLabel {
 }
 
 /// The label of a number of JSON that is no whole number of 64 bits.
-///
-/// # Errors
-/// If it is beyond 64 bits: whole numbers there differ in digits that JSON's readers round away.
+/// Fails if it is beyond 64 bits: whole numbers there differ in digits that JSON's readers round away.
 pub(crate) fn of_real(value: f64) -> Result<String, Fault> {
     const BEYOND: f64 = 18_446_744_073_709_551_616.0;
     if (-BEYOND / 2.0 < value) && (value < BEYOND) {

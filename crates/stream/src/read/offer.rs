@@ -26,9 +26,7 @@ const MOST_PAIRED: usize = 12;
 const PAIR: f64 = 4.0;
 
 /// The names of the labels on offer in a text: a list in JSON, or names separated by spaces.
-///
-/// # Errors
-/// If it is a list in another writing, or has anything but names.
+/// Fails if it is a list in another writing, or has anything but names.
 pub(crate) fn names(text: &str) -> Result<Vec<String>, Fault> {
     const NEEDED: &str = "names separated by blanks, as in a b, or a list in JSON, as in [\"a\", \"b\"]";
     let text = text.trim_ascii();
@@ -126,9 +124,7 @@ pub(crate) struct HashedRound {
 impl HashedRound {
     /// The columns and values of the round: a block for each label with the features of the round, of the
     /// label, and their products; of the label at the position `only`, if it is given.
-    ///
-    /// # Errors
-    /// If products are too large.
+    /// Fails if products are too large.
     pub(crate) fn blocks(&self, width: u32, only: Option<u32>) -> Result<(Vec<u32>, Vec<f64>), Fault> {
         let context = Part::of_list(self.context.pairs().chain(self.pairs.pairs()).collect());
         let all = self.labels.iter().map(|(key, own)| OfferedLabel { key: *key, features: own.features() });
@@ -180,9 +176,7 @@ impl HashedRound {
     }
 
     /// The round that has these features.
-    ///
-    /// # Errors
-    /// If one is none of [`HashedRound::named`], or the columns are too few.
+    /// Fails if one is none of [`HashedRound::named`], or the columns are too few.
     pub(crate) fn of_named(width: u32, features: Vec<(String, f64)>, columns: u32) -> Result<Self, Fault> {
         let (mut context, mut pairs, mut labels) = (vec![], vec![], Vec::<(u64, Vec<(u32, f64)>)>::new());
         for (text, value) in features {

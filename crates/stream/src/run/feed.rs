@@ -130,9 +130,7 @@ impl Feed {
 
     /// Overwrites `batch` with the next batch. Returns false at the end. An encoder that refuses a row ends,
     /// the others go on.
-    ///
-    /// # Errors
-    /// If a row cannot be read; `batch` then has the rows before it.
+    /// Fails if a row cannot be read; `batch` then has the rows before it.
     pub(crate) fn fill(&mut self, batch: &mut Batch) -> Result<bool, ReadError> {
         batch.0.resize_with(self.encodings.len(), Filled::default);
         batch.0.iter_mut().for_each(|filled| filled.filled = 0);

@@ -90,9 +90,7 @@ impl Encoding {
     }
 
     /// The encoder of a learner of `problem`.
-    ///
-    /// # Errors
-    /// If they do not fit the learner.
+    /// Fails if they do not fit the learner.
     pub(crate) fn encoder(
         self,
         about: &About,

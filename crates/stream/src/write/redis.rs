@@ -18,9 +18,7 @@ struct Entries {
 }
 
 /// Opens the stream at an address.
-///
-/// # Errors
-/// If the address is wrong, or the server cannot be reached.
+/// Fails if the address is wrong, or the server cannot be reached.
 pub(super) fn open(address: &str) -> io::Result<Box<dyn Write + Send>> {
     let of = Address::of(address).map_err(io::Error::other)?;
     Ok(Box::new(Entries { server: of.connect()?, stream: of.stream, line: Vec::new(), begun: false }))

@@ -177,9 +177,7 @@ impl Inputs {
     }
 
     /// Reads it from a model file.
-    ///
-    /// # Errors
-    /// If it is damaged.
+    /// Fails if it is damaged.
     pub(crate) fn load(archive: &Archive) -> Result<Self, ModelError> {
         let found = match (&archive.tensor(NAMES)?.data, &archive.tensor(NUMBERS)?.data) {
             (Data::Count(names), Data::Real(numbers)) => Self::from_state(names, numbers),

@@ -173,9 +173,7 @@ pub(crate) fn no_room(count: usize, room: usize) -> String {
 }
 
 /// Counts the columns of `count` blocks.
-///
-/// # Errors
-/// If a saved model has room for fewer.
+/// Fails if a saved model has room for fewer.
 pub(crate) fn room(count: usize, width: u32, columns: &mut ColumnMap) -> Result<(), ReadErrorKind> {
     let needed = count as u64 * u64::from(width);
     match columns.numbered() {
