@@ -173,3 +173,58 @@ fn greedy_is_without_exploration() {
     let value = found["estimates"][0]["value"].as_f64().unwrap();
     assert!((value - 0.625).abs() < 1e-12, "{found}");
 }
+
+/// Where only what was earned is reported, the decisions that were left out have earned nothing.
+#[test]
+fn answers_that_are_all_earnings_are_told() {
+    let mut text = String::new();
+    for t in 0..40 {
+        let label = ["a", "b"][t % 2];
+        writeln!(
+            text,
+            r#"{{"id": "{t}", "x": {{"v": {t}}}, "label": "{label}", "p": {{"a": 0.5, "b": 0.5}}}}"#
+        )
+        .unwrap();
+        if t % 3 == 0 {
+            writeln!(text, r#"{{"id": "{t}", "reward": 0.8}}"#).unwrap();
+        }
+    }
+    let folder = Folder::with("sent.ndjson", text);
+    let evaluate = "evaluate sent.ndjson --policy uniform --reward-learner none";
+    let said = folder.run(evaluate).succeeded().stderr;
+    assert!(
+        said.contains("26 of 40 decisions were never answered and are left out; no answer is 0: if"),
+        "{said}"
+    );
+    let said = folder.run(&format!("{evaluate} --missing wrong")).succeeded().stderr;
+    assert!(said.contains("26 of 40 decisions were never answered and count as 0\n"), "{said}");
+}
+
+/// Decisions that were delivered twice are told by their ids, also in a table.
+#[test]
+fn decisions_that_come_again_are_told() {
+    let line = |t: usize| {
+        let played = t % 2;
+        format!(
+            "{{\"_label_cost\":-{played},\"_label_probability\":0.5,\"_label_Action\":{},\"_labelIndex\":{played},\"EventId\":\"e{t}\",\
+             \"a\":[{},{}],\"p\":[0.5,0.5],\"c\":{{\"User\":{{\"h\":1}},\"_multi\":[{{\"i\":1}},{{\"i\":2}}]}}}}\n",
+            played + 1,
+            played + 1,
+            2 - played
+        )
+    };
+    let folder = Folder::with("ds.json", (0..40).map(|t| line(t * 3 / 4)).collect::<String>());
+    let said = folder.run("evaluate ds.json --policy uniform --reward-learner none").succeeded().stderr;
+    assert!(
+        said.contains("10 of 40 decisions have the id of an earlier one, such as \"e0\": every copy"),
+        "{said}"
+    );
+    let row = |t: usize| format!("{t},{},{},0.5,{}\n", t % 5, ["a", "b"][t % 2], t % 2);
+    let rows: String = (0..120).map(|t| row(t * 3 / 4)).collect();
+    folder.write("sent.csv", format!("number,hue,label,probability,reward\n{rows}"));
+    let said = folder.run("evaluate sent.csv --policy uniform --reward-learner none").succeeded().stderr;
+    assert!(
+        said.contains("30 of all 120 rows are exact copies of earlier ones, also in column \"number\""),
+        "{said}"
+    );
+}

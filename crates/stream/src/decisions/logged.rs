@@ -1,6 +1,8 @@
 //! Logged decisions for evaluation: our decision logs, and rows of other programs' logs: tables, and Vowpal
 //! Wabbit's `action:cost:probability`.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -56,8 +58,43 @@ struct CostRows {
     unanswered: bool,
     /// Rows without a label.
     unlabelled: u64,
+    /// The ids of decisions, where rows have some: Vowpal Wabbit's JSON.
+    ids: Option<Ids>,
     /// The line of the last decision, and its number on this line, from 0: slots of a round may share one.
     last: (u64, u64),
+}
+
+/// The ids of decisions.
+#[derive(Default)]
+struct Ids {
+    /// Their hashes.
+    seen: HashSet<u64>,
+    /// How many decisions have the id of an earlier one, and the first such id.
+    again: u64,
+    first: String,
+}
+
+impl Ids {
+    fn add(&mut self, id: &str) {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
+        if !id.is_empty() && !self.seen.insert(hash) {
+            self.again += 1;
+            if self.again == 1 {
+                id.clone_into(&mut self.first);
+            }
+        }
+    }
+
+    /// A sentence about decisions that come again, unless most do, so that ids tell nothing apart.
+    fn remark(&self) -> Option<String> {
+        let all = self.seen.len() as u64 + self.again;
+        (self.again > 0 && 2 * self.again <= all).then(|| {
+            format!(
+                "{} of {all} decisions have the id of an earlier one, such as {:?}: every copy counts as a decision",
+                self.again, self.first
+            )
+        })
+    }
 }
 
 /// How a log is written.
@@ -248,6 +285,7 @@ impl Logged {
             clipped: Clipped::default(),
             unanswered: options.logged.is_some(),
             unlabelled: 0,
+            ids: (options.logged.is_none() && options.format == Some(Format::Ndjson)).then(Ids::default),
             last: (0, 0),
         };
         Ok(Self { log: Log::Rows(Box::new(rows)), rows_of: None })
@@ -272,7 +310,13 @@ impl Logged {
                     .then(|| format!("left out {} without a label", counted(rows.unlabelled, "row")));
                 let clipped = rows.costs.and_then(|costs| rows.clipped.remark("costs", costs));
                 let odd = self.odd_cells(rows).filter(|_| !rows.unanswered);
-                unlabelled.into_iter().chain(odd).chain(clipped.map(|remark| remark.to_string())).collect()
+                let again = rows.ids.as_ref().and_then(Ids::remark);
+                unlabelled
+                    .into_iter()
+                    .chain(again)
+                    .chain(odd)
+                    .chain(clipped.map(|remark| remark.to_string()))
+                    .collect()
             }
         }
     }
@@ -364,6 +408,10 @@ impl CostRows {
                 _ => false,
             };
             if !asked {
+                // Slots of a round are in one line.
+                if let Some(ids) = self.ids.as_mut().filter(|_| self.last.0 != row.line) {
+                    ids.add(&row.tag);
+                }
                 let decision = self.decision(row);
                 let decision = decision
                     .map_err(|what| ReadError::new(&self.name, row.line, ReadErrorKind::Row(what.into())))?;

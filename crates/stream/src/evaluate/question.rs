@@ -126,6 +126,9 @@ pub struct Evaluation {
     pub logged_reward: f64,
     /// Standard error of the mean reward.
     pub logged_reward_standard_error: f64,
+    /// The least reward that was observed.
+    #[serde(skip)]
+    pub least_reward: f64,
     /// The share of the policy's probability on labels that the logging policy could not play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<f64>,
@@ -150,6 +153,13 @@ pub struct Evaluation {
     pub warnings: Vec<String>,
 }
 
+/// The least number of answers that say how answers are.
+const LEAST_ANSWERED: u64 = 10;
+
+/// What is said where no answer is 0.
+const ONLY_EARNINGS: &str = "; no answer is 0: if nothing is reported where nothing was earned, all estimates are too high, and the \
+                             option missing = wrong, or default_reward of a service, counts these decisions as 0";
+
 impl Evaluation {
     /// The same of a log of so many `decisions`, with warnings about those that were never answered, which
     /// are left out or count as a reward, and about rounds to which the policy did not apply.
@@ -164,7 +174,14 @@ impl Evaluation {
         if missing > 0 {
             let what =
                 counts_as.map_or_else(|| "are left out".to_owned(), |reward| format!("count as {reward}"));
-            self.warnings.push(format!("{missing} of {decisions} decisions were never answered and {what}"));
+            // Revenues and clicks are often reported where there are some, and nowhere else.
+            let enough = self.estimates.rounds >= LEAST_ANSWERED && counts_as.is_none();
+            let hint = match enough && self.least_reward > 0.0 {
+                true => ONLY_EARNINGS,
+                false => "",
+            };
+            self.warnings
+                .push(format!("{missing} of {decisions} decisions were never answered and {what}{hint}"));
         }
         if not_offered > 0 {
             self.warnings.push(format!(

@@ -31,6 +31,7 @@ impl Support {
 pub struct Tally {
     sums: OffPolicy,
     rewards: Mean,
+    least_reward: f64,
     /// The policy's probability on labels that could not be played; `None` after a round without a
     /// distribution.
     uncovered: Option<Mean>,
@@ -88,6 +89,7 @@ impl Tally {
         Self {
             sums: OffPolicy::new(clip, range),
             rewards: Mean::default(),
+            least_reward: f64::INFINITY,
             uncovered: Some(Mean::default()),
             logged_weights: Mean::default(),
             rounding: [Mean::default(); 2],
@@ -106,6 +108,7 @@ impl Tally {
     pub fn add(&mut self, round: &Round<'_>, support: Option<Support>) -> Term {
         let term = self.sums.add(round);
         self.rewards.add(round.reward);
+        self.least_reward = self.least_reward.min(round.reward);
         match (&mut self.uncovered, support) {
             (Some(mean), Some(support)) => mean.add(support.uncovered),
             _ => self.uncovered = None,
@@ -140,6 +143,7 @@ impl Tally {
             labels,
             logged_reward: self.rewards.value(),
             logged_reward_standard_error: self.rewards.standard_error(),
+            least_reward: self.least_reward,
             uncovered,
             thin,
             reward_model: None,

@@ -24,9 +24,8 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     if sample.rows.len() < ENOUGH {
         return vec![];
     }
-    // Decisions for equal rows are none of a mistake.
     let log = fields.iter().any(|field| field.role == CsvRole::Probability);
-    let copies = if log { None } else { copies(sample) };
+    let copies = if log { repeated(sample) } else { copies(sample) };
     let mut notes: Vec<String> = copies.into_iter().chain(equal_columns(sample, fields)).collect();
     notes.extend(leaks(sample, fields));
     notes.extend(numbers(sample, fields));
@@ -106,9 +105,7 @@ fn copies(sample: &Sample<'_>) -> Option<String> {
         return None;
     }
     let mut times: HashMap<&[u8], usize> = HashMap::new();
-    // A separator, so that cells do not run together.
-    let whole: Vec<Vec<u8>> =
-        sample.rows.iter().map(|row| row.iter().collect::<Vec<_>>().join(&0xff)).collect();
+    let whole: Vec<Vec<u8>> = sample.rows.iter().map(|row| bytes(row)).collect();
     whole.iter().for_each(|row| *times.entry(row).or_default() += 1);
     let copies = count - times.len();
     if copies * 10 <= count {
@@ -123,6 +120,33 @@ fn copies(sample: &Sample<'_>) -> Option<String> {
         let rows = first_rows(count, sample.more);
         format!("{copies} of {rows} are exact copies of earlier ones; every copy is learnt from")
     })
+}
+
+/// The cells of a row, with a separator, so that they do not run together.
+fn bytes(row: &ByteRecord) -> Vec<u8> {
+    row.iter().collect::<Vec<_>>().join(&0xff)
+}
+
+/// Decisions of a log that were written more than once: rows that are copies also in a column in which no two
+/// other rows are equal. Without such a column, as one of ids or times, equal decisions are no mistake.
+fn repeated(sample: &Sample<'_>) -> Option<String> {
+    let count = sample.rows.len();
+    let different: HashMap<Vec<u8>, &ByteRecord> = sample.rows.iter().map(|row| (bytes(row), *row)).collect();
+    let copies = count - different.len();
+    // If most are copies, the column is one of few values.
+    if !sample.whole || 100 * copies < count || 2 * copies > count {
+        return None;
+    }
+    let tells_apart = |column: &usize| {
+        let mut seen = HashSet::new();
+        different.values().all(|row| row.get(*column).is_some_and(|cell| seen.insert(cell)))
+    };
+    let column = (0..sample.names.len()).find(tells_apart)?;
+    let (rows, name) = (first_rows(count, sample.more), shown(&sample.names[column]));
+    Some(format!(
+        "{copies} of {rows} are exact copies of earlier ones, also in column {name}, in which all others differ: every copy counts as a \
+         decision"
+    ))
 }
 
 /// The number of copies to be expected among rows whose columns are independent and determine the label.
@@ -257,6 +281,47 @@ mod tests {
         assert_eq!(ages, [""; 0]);
         let two = notes("a,b,y", (0..200).map(|t| format!("{}|{}|{}", t * t % 10, t * t % 11, t % 2)));
         assert_eq!(two, [""; 0]);
+    }
+
+    /// The decisions of a log may be equal, but not with the same number, unless they were written twice.
+    #[test]
+    fn decisions_that_were_written_twice() {
+        let names: Vec<String> = ["id", "x", "p"].map(str::to_owned).into();
+        let said = |id: &dyn Fn(u32) -> u32| {
+            let rows: Vec<ByteRecord> = (0..200)
+                .map(|t| ByteRecord::from(vec![id(t).to_string(), "a".to_owned(), "0.5".to_owned()]))
+                .collect();
+            let rows = &rows.iter().collect::<Vec<_>>();
+            let roles = [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Probability];
+            let fields: Vec<CsvField> =
+                names.iter().zip(roles).map(|(name, role)| CsvField::plain(name, role)).collect();
+            about(
+                &Sample {
+                    names: &names,
+                    rows,
+                    label: None,
+                    weight: None,
+                    comma_first: false,
+                    more: true,
+                    whole: true,
+                    nameless: false,
+                    missing: &crate::Missing::default(),
+                    declared: &[],
+                },
+                &fields,
+            )
+        };
+        let twice = said(&|t| t - t % 20 / 19);
+        assert_eq!(
+            twice,
+            [
+                "10 of the first 200 rows are exact copies of earlier ones, also in column \"id\", in which all others differ: every copy \
+                 counts as a decision"
+            ]
+        );
+        // Few ages, and ids that all differ.
+        assert_eq!(said(&|t| 20 + t % 60), [""; 0]);
+        assert_eq!(said(&|t| t), [""; 0]);
     }
 
     #[test]
