@@ -117,11 +117,13 @@ pub static ALGORITHMS: &[Entry] = &[
     ),
     Entry::bandit::<SquareCb>().wrapping(LEARNERS).in_practice(
         "oracle=pooled",
-        "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.82 with it",
+        "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.82 with it; where rewards are common, \
+         schedule=root in its place: on pendigits 0.47 of the labels are wrong, 0.10 with that, and 0.17 with the pooled oracle",
     ),
     Entry::bandit::<FastCb>().wrapping(LEARNERS).in_practice(
         "oracle=pooled",
-        "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.84 with it",
+        "on generated clicks, 60,000 rounds, it earns 0.35 of the best policy's clicks, and 0.84 with it; where rewards are common, \
+         schedule=root in its place: on pendigits 0.13 of the labels are wrong, 0.10 with that, and 0.18 with the pooled oracle",
     ),
     Entry::bandit::<RelativeGaps>().wrapping(LEARNERS),
     Entry::bandit::<Offers>().wrapping(LEARNERS).in_blocks(),

@@ -34,7 +34,7 @@ impl Caution {
     }
 
     /// Those of `entry`, and of a learner inside it that the settings `given` name, unless what works is
-    /// given, too. With `bandit`, it hears what the label that was played has earned, and no labels.
+    /// given, too, or what the sentence says to work on other streams. With `bandit`, it hears what the label that was played has earned, and no labels.
     pub fn all(entry: &Entry, given: &Values, bandit: bool) -> Vec<Self> {
         // For learners of either kind of feedback, the facts are those of labels.
         let own = Self::of(entry).filter(|_| entry.feedback != Feedback::Either || !bandit);
@@ -44,7 +44,7 @@ impl Caution {
             let practice = find(&name).ok()?.practice?;
             Some(Self { inside: Some(name), prefix, why: Why::Cautious(practice) })
         });
-        let told = |caution: &Self| caution.settings().any(|(name, _)| given.contains_key(&name));
+        let told = |caution: &Self| caution.named().any(|name| given.contains_key(&name));
         own.into_iter().chain(inside).filter(|caution| !told(caution)).collect()
     }
 
@@ -77,6 +77,18 @@ impl Caution {
         };
         let settings = settings.split(' ').filter_map(|setting| setting.split_once('='));
         settings.map(move |(name, value)| (format!("{prefix}{name}"), value))
+    }
+
+    /// The names of the settings that work, and of those that the sentence has as `schedule=root`.
+    fn named(&self) -> impl Iterator<Item = String> {
+        let prefix = self.prefix;
+        let why = match &self.why {
+            Why::Cautious(practice) => practice.why,
+            Why::Slow { .. } => "",
+        };
+        let others = why.split(' ').filter_map(|word| word.split_once('='));
+        let others = others.map(move |(name, _)| format!("{prefix}{name}"));
+        self.settings().map(|(name, _)| name).chain(others)
     }
 
     /// The sentence, with the settings as they are `written`.
@@ -117,7 +129,7 @@ mod tests {
     #[test]
     fn what_works_is_said_unless_it_is_given() {
         type Given<'a> = &'a [(&'a str, &'a str)];
-        let cases: [(&str, Given<'_>, bool, Option<&str>); 10] = [
+        let cases: [(&str, Given<'_>, bool, Option<&str>); 11] = [
             ("aioli", &[], false, Some("; curvature=0.1 works, without guarantee: ")),
             ("aioli", &[("curvature", "tight")], false, None),
             ("ons", &[], false, Some("; rate=0.3 regularization=1 works, without guarantee: ")),
@@ -132,6 +144,7 @@ mod tests {
             ),
             ("squarecb", &[("oracle", "aioli"), ("oracle.curvature", "0.1")], true, None),
             ("squarecb", &[("oracle", "ogd")], true, None),
+            ("squarecb", &[("schedule", "root")], true, None),
             ("auto", &[], true, None),
         ];
         for (name, given, bandit, works) in cases {
