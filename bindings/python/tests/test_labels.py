@@ -212,3 +212,14 @@ def test_a_bandit_takes_no_probability_vectors():
         for given in (y, y.astype(int)):
             with pytest.raises(ValueError, match="y has 2 axes; one was needed, .* bandits take no probability vectors"):
                 bandit.run(x, given)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda labels: np.array(labels, dtype=object)])
+def test_a_zero_with_a_minus_is_zero(kind, tmp_path):
+    learner = Learner("ogd")
+    learner.run(np.ones((6, 1)), kind([-0.0, 1.0, 0.0, 1.0, -0.0, 0.0]))
+    assert learner.labels == ["0.0", "1.0"]
+    learner.update(np.ones((2, 1)), kind([-0.0, 0.0]))
+    learner.save(tmp_path / "model")
+    assert Learner.load(tmp_path / "model").labels == ["0.0", "1.0"]
+    assert str(learner.predict([[1.0]])[0]) == "0.0"

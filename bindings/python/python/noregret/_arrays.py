@@ -94,7 +94,8 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
         if isinstance(label, float) and math.isinf(label):
             raise ValueError(f"y[{row}] = {label}: a finite number was needed")
         places[row] = UNLABELLED if is_missing(label) else at.setdefault((isinstance(label, bool), label), len(at))
-    return [label for _, label in at], places
+    # -0.0 equals 0.0, and is written so.
+    return [label + 0.0 if isinstance(label, float) else label for _, label in at], places
 
 
 def objects(array: npt.NDArray[Any]) -> Sequence[Any]:
