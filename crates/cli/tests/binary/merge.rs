@@ -169,8 +169,12 @@ fn tables_that_do_not_match() {
         "b: columns.named[1] = \"hue=green\": must be \"hue=red\" (categories and words are columns in the order in which they come; with \
          the option hash-bits, all parts have the same), as in the first model",
     );
-    let role = "c4: data.csv.fields[1].role = \"numeric\": must be \"categorical\", as in the first model";
+    let role = "c4: the kind of column \"hue\" = numeric: must be categorical, as in the first model";
     refused(&folder, "merge a4 c4 --output out", role);
+    folder.write("d.csv", "n;hue;y\n1;red;u\n2;green;v\n");
+    good(&folder, &format!("run d.csv {options} --save d"));
+    let delimiter = "d: delimiter = \";\": must be \",\", as in the first model";
+    refused(&folder, "merge a d --output out", delimiter);
     good(&folder, "merge a4 b4 --output out");
 }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::read::columns::Columns;
-use crate::read::options::Schema;
+use crate::read::error::shown;
+use crate::read::options::{CsvSchema, Schema};
 use crate::save::saved::Saved;
 
 /// Merges models that were trained on parts of the data, see [`noregret::merge`].
@@ -43,14 +44,7 @@ type Difference = (String, String, String);
 impl Saved {
     /// Extends the encoder and schema by those of `other`.
     fn take_in(&mut self, other: &Saved) -> Result<(), Difference> {
-        // Scaling and columns depend on it.
-        let indicators = |schema: &Schema| if schema.numbers().is_some() { "yes" } else { "no" };
-        let (mine, theirs) = (indicators(&self.schema), indicators(&other.schema));
-        if mine != theirs && self.schema.csv.is_some() && other.schema.csv.is_some() {
-            let why = " (as the first rows of each part decide; parts that continue one model, or have the option hash-bits, agree)";
-            let what = "features for missing numbers".to_owned();
-            return Err((what, theirs.to_owned(), mine.to_owned() + why));
-        }
+        check_marks(&self.schema, &other.schema)?;
         let (mine, theirs) = (&mut self.encoder, &other.encoder);
         // Labels on offer are scaled after products in models of before.
         let way = |scaler: &Scaler| {
@@ -97,7 +91,13 @@ impl Saved {
         let without_columns = |schema: &Schema| Schema { columns: columns.clone(), ..schema.clone() };
         let schema = without_columns(&self.schema);
         if schema != without_columns(&other.schema) {
-            return Err(of_data("data", &without_columns(&other.schema), &schema));
+            let tables = other.schema.csv.as_ref().zip(self.schema.csv.as_ref());
+            let difference = tables.and_then(|(found, needed)| of_table(found, needed));
+            return Err(difference.unwrap_or_else(|| {
+                let (place, found, needed) = of_data("data", &without_columns(&other.schema), &schema);
+                let what = place.trim_start_matches("data.").trim_start_matches("csv.");
+                (what.to_owned(), found, needed)
+            }));
         }
         self.schema = schema;
         if theirs.labels().len() > mine.labels().len() {
@@ -108,6 +108,49 @@ impl Saved {
         self.facts.merged_scalings |= mine.scaler().scaling().adapts();
         Ok(())
     }
+}
+
+/// Whether both have features that say where numbers are missing, or neither, on which scaling and columns
+/// depend.
+fn check_marks(mine: &Schema, theirs: &Schema) -> Result<(), Difference> {
+    let marks = |schema: &Schema| {
+        let table = schema.csv.as_ref().is_some_and(|table| table.numbers.is_some());
+        if table || schema.marked { "yes" } else { "no" }
+    };
+    let hashed = matches!(mine.columns, Columns::Hashed { .. });
+    let comparable = match (hashed, &mine.csv, &theirs.csv) {
+        (true, Some(mine), Some(theirs)) => mine.fields == theirs.fields,
+        (true, None, None) | (false, Some(_), Some(_)) => true,
+        _ => false,
+    };
+    let (needed, found) = (marks(mine), marks(theirs));
+    if needed == found || !comparable {
+        return Ok(());
+    }
+    let why = match hashed {
+        true => {
+            " (in hashed columns, models of an earlier program have none; parts that one program has learnt agree)"
+        }
+        false => {
+            " (as the first rows of each part decide; parts that continue one model, or have the option hash-bits, agree)"
+        }
+    };
+    Err(("features for missing numbers".to_owned(), found.to_owned(), needed.to_owned() + why))
+}
+
+/// The first difference of the columns of two tables.
+fn of_table(found: &CsvSchema, needed: &CsvSchema) -> Option<Difference> {
+    let fields = found.fields.iter().zip(&needed.fields);
+    let (at, (one, other)) = (1..).zip(fields).find(|(_, (one, other))| one != other)?;
+    let (found, needed) = (shown(&one.name), shown(&other.name));
+    if found != needed {
+        return Some((format!("column {at}"), found, needed));
+    }
+    if one.role != other.role {
+        let (found, needed) = (one.role.name().to_owned(), other.role.name().to_owned());
+        return Some((format!("the kind of column {}", shown(&one.name)), found, needed));
+    }
+    Some(of_data(&format!("column {found}"), one, other))
 }
 
 /// The first difference of two values, under the name `what`.
@@ -140,4 +183,22 @@ fn listed(labels: &Labels) -> String {
 
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::format::Format;
+
+    /// What a model of an earlier program lacks is named in words, not by its place in the file.
+    #[test]
+    fn hashed_columns_of_an_earlier_program_are_told() {
+        let before = Schema::plain(Format::Libsvm, Columns::Hashed { bits: 4 });
+        let now = Schema { marked: true, ..before.clone() };
+        assert_eq!([check_marks(&before, &before), check_marks(&now, &now)], [Ok(()), Ok(())]);
+        let (what, found, needed) = check_marks(&now, &before).expect_err("they differ");
+        assert_eq!((what.as_str(), found.as_str()), ("features for missing numbers", "no"));
+        let why = "yes (in hashed columns, models of an earlier program have none; parts that one program has learnt agree)";
+        assert_eq!(needed, why);
+    }
 }
