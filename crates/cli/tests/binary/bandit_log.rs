@@ -404,6 +404,12 @@ fn a_changed_log_is_found_out() {
         2,
         "the log has no header, which describes the learner",
     );
+    let sentence = "others:1: is not a line of a decision log, which is an object of JSON; another program's log is for ";
+    for text in ["1:0:0.5 | a:2\n", "age,label\n3,x\n", "[1]\n"] {
+        folder.write("others", text);
+        let said = folder.run("replay others").stderr;
+        assert!(said.starts_with(&format!("noregret: {sentence}")), "{said}");
+    }
     let wrong = line(6).contains("true");
     let flipped = line(6).replace(if wrong { "true" } else { "false" }, if wrong { "false" } else { "true" });
     folder.write("changed", edit(6, flipped).join("\n"));

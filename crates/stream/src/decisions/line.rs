@@ -261,6 +261,9 @@ struct Probe {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
+    if !text.trim_ascii_start().starts_with('{') {
+        return Err(fault!("is not a line of a decision log, which is an object of JSON{OTHERS}"));
+    }
     serde_json::from_str(text).map_err(|error| {
         let nan = without_nan(text).is_some_and(|plain| serde_json::from_str::<T>(&plain).is_ok());
         // A value of another kind, as a probability in quotation marks.
