@@ -1,5 +1,7 @@
 //! Days and times: a trend, and the positions in the day, the week and the year.
 
+mod programs;
+
 use std::collections::HashSet;
 use std::f64::consts::TAU;
 
@@ -105,6 +107,11 @@ pub(crate) fn is_late(cell: &str, style: Style) -> bool {
 /// Parses a time in a style that is not mixed.
 fn parse_one(cell: &str, style: Style) -> Option<Moment> {
     let cell = cell.trim();
+    parse_plain(cell, style).or_else(|| parse_plain(programs::plain(cell, style)?.trim(), style))
+}
+
+/// The same without the notations of servers and databases.
+fn parse_plain(cell: &str, style: Style) -> Option<Moment> {
     let (year, month, day, rest) = match style {
         Style::Iso | Style::Words if let Some((year, month)) = month_of(cell, style) => (year, month, 1, ""),
         Style::Iso => {
