@@ -145,14 +145,7 @@ impl LineParser for Libsvm {
             return Ok(false);
         }
         if !token.contains(&b':') {
-            let label = std::str::from_utf8(token).map_err(|_| ReadErrorKind::InvalidUtf8)?;
-            if let Some(why) = several_labels(label) {
-                return Err(bad(why));
-            }
-            if is_infinite(label) {
-                return Err(bad(format!("label {} is not finite", shown(token))));
-            }
-            row.set_label(label, LabelType::Figure);
+            set_label(token, row)?;
             at += token.len();
         }
         // In the common case columns follow from the indices without look-up.
@@ -229,6 +222,20 @@ impl LineParser for Libsvm {
             }
         }
     }
+}
+
+/// Sets the label of a row to the word at the beginning of its line.
+#[inline]
+fn set_label(token: &[u8], row: &mut Row) -> Result<(), ReadErrorKind> {
+    let label = std::str::from_utf8(token).map_err(|_| ReadErrorKind::InvalidUtf8)?;
+    if let Some(why) = several_labels(label) {
+        return Err(bad(why));
+    }
+    if is_infinite(label) {
+        return Err(bad(format!("label {} is not finite", shown(token))));
+    }
+    row.set_label(label, LabelType::Figure);
+    Ok(())
 }
 
 impl Libsvm {

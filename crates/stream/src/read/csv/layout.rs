@@ -107,14 +107,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
         ),
     };
     let last = named.names.len() - 1;
-    let is_end = |row: &ByteRecord| row.get(last).is_none_or(|cell| cell.trim_ascii().is_empty());
-    let is_asked = |column: &str| find_column(&named.names, column).is_ok_and(|at| at == last);
-    let end = header
-        && last > 0
-        && !rows.is_empty()
-        && is_end(first)
-        && rows.iter().all(|row| is_end(row))
-        && !asked(options).into_iter().any(is_asked);
+    let end = header && has_nameless_end(&named.names, first, &rows, options);
     let without = end.then(|| {
         let mut options = options.clone();
         options.drop.push(named.names[last].clone());
@@ -289,6 +282,24 @@ fn name_rows(rows: &mut [ByteRecord]) {
 /// The names of columns behind an empty one.
 pub(crate) fn with_row_names(names: &ByteRecord) -> ByteRecord {
     std::iter::once(&b""[..]).chain(names).collect()
+}
+
+/// Whether the last of the columns `names` is empty in the header, `first`, and in all rows, and no option asks
+/// for it.
+fn has_nameless_end(
+    names: &[String],
+    first: &ByteRecord,
+    rows: &[&ByteRecord],
+    options: &ReadOptions,
+) -> bool {
+    let last = names.len() - 1;
+    let is_end = |row: &ByteRecord| row.get(last).is_none_or(|cell| cell.trim_ascii().is_empty());
+    let is_asked = |column: &str| find_column(names, column).is_ok_and(|at| at == last);
+    last > 0
+        && !rows.is_empty()
+        && is_end(first)
+        && rows.iter().all(|row| is_end(row))
+        && !asked(options).into_iter().any(is_asked)
 }
 
 /// The names of columns in the options.
