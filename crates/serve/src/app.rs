@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -208,20 +208,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
         let Path(named) =
             path.map_err(|error| Refusal::malformed(format!("the path: {}", error.body_text())))?;
         Ok(Self(named))
-    }
-}
-
-/// Query parameters, with errors in our own form.
-pub(crate) struct Asked<T>(pub(crate) T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let query = Query::<T>::from_request_parts(parts, state).await;
-        let Query(asked) =
-            query.map_err(|error| Refusal::malformed(format!("the query: {}", error.body_text())))?;
-        Ok(Self(asked))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) const ACCESS: &str = "access";
 const AUDIT: &str = "audit";
 
 /// The header with the id of a request: the client's, or ours.
-const REQUEST: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const REQUEST: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Writes log lines to standard error.
 pub fn log_to_stderr(form: LogForm) {

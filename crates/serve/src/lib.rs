@@ -19,7 +19,7 @@
 //! | `connections`, `health` | connections and shutdown; whether the service is ready |
 //! | `process` | numbers about the process and its disk |
 //! | `threads` | threads for the members of mixtures |
-//! | `json`, `unpacked` | bodies of JSON, read once; bodies packed with gzip |
+//! | `json`, `unpacked`, `query` | bodies of JSON, read once; bodies packed with gzip; queries |
 //! | `locks` | locks that outlive a panic |
 //! | [`trial`] | the same without a network, for tests |
 //! | `turns` | threads, which tests play in an order that a seed gives |
@@ -42,6 +42,7 @@ mod openapi;
 mod page;
 mod personalizer;
 mod process;
+mod query;
 mod refusal;
 pub mod safety;
 mod store;
@@ -60,7 +61,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -242,7 +243,7 @@ fn metrics_handle() -> Result<PrometheusHandle, Fault> {
 }
 
 fn router(app: Arc<App>) -> Router {
-    Router::new()
+    let routes = Router::new()
         .merge(api::routes())
         .merge(personalizer::routes())
         .route("/leadz", get(health::leads))
@@ -254,11 +255,37 @@ fn router(app: Arc<App>) -> Router {
         .route("/", get(page::models))
         .route("/evaluation", get(page::evaluation))
         .fallback(nothing)
-        .method_not_allowed_fallback(not_that_way)
+        .layer(from_fn(query::checked))
         .layer(from_fn(encoded))
         .layer(from_fn_with_state(Arc::clone(&app), limited))
         .layer(from_fn_with_state(Arc::clone(&app), journal::noted))
-        .with_state(app)
+        .with_state(app);
+    Router::new().fallback_service(routes).layer(from_fn(with_methods))
+}
+
+/// A refusal in the form of the protocol that has `path`.
+fn refused_at(path: &str, refusal: Refusal) -> Response {
+    if personalizer::has(path) { personalizer::refused(refusal) } else { refusal.into_response() }
+}
+
+/// Says which methods a path takes where it does not take that of the request: the routes, which know them,
+/// have put them into the header of the answer.
+async fn with_methods(request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let answer = next.run(request).await;
+    if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return answer;
+    }
+    let methods = answer.headers().get(header::ALLOW).and_then(|methods| methods.to_str().ok());
+    let methods = methods.unwrap_or_default().replace(',', ", ");
+    let what = format!("this path takes {methods}, not {method}; see /openapi.json");
+    let mut told = refused_at(&path, Refusal { status: 405, ..Refusal::malformed(what) });
+    for name in [header::ALLOW, journal::REQUEST] {
+        if let Some(value) = answer.headers().get(&name) {
+            told.headers_mut().insert(name, value.clone());
+        }
+    }
+    told
 }
 
 /// Undoes the encoding of bodies that are packed with gzip, and refuses others. Names of encodings are the
@@ -297,10 +324,6 @@ async fn limited(State(app): State<Arc<App>>, request: Request, next: Next) -> R
 
 async fn nothing() -> Refusal {
     Refusal::unknown("there is nothing at this path; see /openapi.json")
-}
-
-async fn not_that_way() -> Refusal {
-    Refusal { status: 405, ..Refusal::malformed("this path does not support this method; see /openapi.json") }
 }
 
 /// The lines of `text` about the service and about the models called `names`, in their order: of a deleted

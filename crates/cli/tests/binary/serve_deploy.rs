@@ -197,9 +197,11 @@ fn keys_are_in_no_log() {
         let put = agent().put(&url).header("authorization", format!("Bearer {with}"));
         assert_eq!(put.send("{\"learner\": \"ogd\"}").unwrap().status(), status);
         for header in ["api-key", "ocp-apim-subscription-key"] {
-            let url = format!("{base}/loops/l/personalizer/v1.0/rank?key={with}");
-            let rank = agent().post(&url).header(header, with).send("{\"actions\": []}").unwrap();
-            assert_eq!(rank.status(), if status == 201 { 400 } else { 401 });
+            let url = format!("{base}/loops/l/personalizer/v1.0/rank");
+            for (url, wrong) in [(format!("{url}?key={with}"), 400), (url, 401)] {
+                let rank = agent().post(&url).header(header, with).send("{\"actions\": []}").unwrap();
+                assert_eq!(rank.status(), if status == 201 { 400 } else { wrong });
+            }
         }
     }
     assert!(Command::new("kill").arg(child.0.id().to_string()).status().unwrap().success());

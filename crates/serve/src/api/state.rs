@@ -6,27 +6,21 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::IntoResponse as _;
 use noregret::model::Archive;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::Answered;
 use super::bodies::{PromoteBody, RollbackBody};
 use super::described::{OfModel, Refused};
 use super::models::{its_own, status};
-use crate::app::{App, Ask, Asked, aside, json as answered};
+use crate::app::{App, Ask, aside, json as answered};
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Handle, Restored, now};
 use crate::model::spec::Service;
+use crate::query::Version;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::store;
 use crate::turns;
-
-/// The requested version.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Version {
-    version: Option<u64>,
-}
 
 /// The model file, as the command line reads it: the present state, or a version.
 #[utoipa::path(get, path = "/v1/models/{name}/model", tag = "models", operation_id = "export",
@@ -34,9 +28,9 @@ pub(crate) struct Version {
         ("version" = Option<u64>, Query, description = "A version; by default the present state")),
     responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
         Refused))]
-pub(crate) async fn export(ask: Ask, Asked(version): Asked<Version>) -> Answered {
+pub(crate) async fn export(ask: Ask, Version(version): Version) -> Answered {
     let handle = ask.model(Right::Read)?;
-    let archive = match version.version {
+    let archive = match version {
         None => handle.export().await?,
         Some(version) => {
             let limits = handle.limits.clone();

@@ -19,9 +19,10 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
@@ -73,7 +74,6 @@ fn one() -> Router<Arc<App>> {
         .route("/model", get(settings::model).put(settings::set_model).delete(settings::reset_model))
         .route("/model/properties", get(settings::model_properties))
         .fallback(nothing)
-        .method_not_allowed_fallback(not_that_way)
 }
 
 /// Its routes for the OpenAPI document, of a loop and without a version; the other prefixes have the same.
@@ -85,9 +85,14 @@ async fn nothing() -> answers::Error {
     answers::Error(Refusal::unknown("there is nothing at this path"))
 }
 
-async fn not_that_way(request: Request) -> answers::Error {
-    let what = format!("this path does not take {}", request.method());
-    answers::Error(Refusal { status: 405, ..Refusal::malformed(what) })
+/// Whether `path` is one of this protocol.
+pub(crate) fn has(path: &str) -> bool {
+    ["/personalizer", "/loops/"].iter().any(|begin| path.starts_with(begin))
+}
+
+/// A refusal in this protocol's form.
+pub(crate) fn refused(refusal: Refusal) -> Response {
+    answers::Error(refusal).into_response()
 }
 
 /// Path parameters.

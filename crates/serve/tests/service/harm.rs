@@ -505,3 +505,54 @@ fn a_body_that_stops_ends_its_connection() {
         assert!(answer.contains("did not arrive within 1 seconds"), "{answer}");
     }
 }
+
+/// A parameter that a route does not have is refused, and so is one that is given twice, or has no possible
+/// value: nothing is done as if it had not been given.
+#[test]
+fn queries_are_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    for (method, path, what) in [
+        ("GET", "/v1/models/m/log?format=foo", "the query has the parameter \"format\"; none was possible"),
+        ("GET", "/v1/models?x", "the query has the parameter \"x\"; none was possible"),
+        ("GET", "/healthz?verbose=1", "the query has the parameter \"verbose\"; none was possible"),
+        ("PUT", "/v1/models/n?learner=ogd", "the query has the parameter \"learner\"; none was possible"),
+        ("PUT", "/v1/models/m/model?version=0", "the query has the parameter \"version\"; none was possible"),
+        ("GET", "/v1/models/m/model?verison=0", "the query has the parameter \"verison\"; version was"),
+        ("GET", "/v1/models/m/model?version=0&version=0", "the query has version twice"),
+        ("GET", "/v1/models/m/model?version=first", "version is \"first\"; the number of one of"),
+    ] {
+        let body: &[u8] = if method == "PUT" { b"{}" } else { b"" };
+        let refused = service.send(method, path, "application/json", body);
+        let said = refused.json();
+        let detail = said["detail"].as_str().expect("a sentence");
+        assert!(refused.status == 400 && detail.starts_with(what), "{method} {path}: {said}");
+    }
+    service.get("/v1/models/n").ok(404);
+    for path in ["/v1/models/m/model?version=0", "/v1/models?", "/evaluation?model=m"] {
+        assert_eq!(service.get(path).status, 200, "{path}");
+    }
+    let refused = service.get("/loops/l/personalizer/model/properties?api-version=2020-01-01").ok(400);
+    let message = "api-version is \"2020-01-01\"; 2022-09-01-preview was possible";
+    assert_eq!(refused["error"]["message"], message, "{refused}");
+}
+
+/// Where a path does not take a method, the answer says what it takes, in the form of either protocol.
+#[test]
+fn possible_methods_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for (asked, allow, said) in [
+        ("PATCH /v1/models/m", "PUT,GET,HEAD,DELETE", "\"detail\":\"this path takes PUT, GET, HEAD"),
+        ("GET /loops/l/personalizer/rank", "POST", "\"message\":\"this path takes POST, not GET; see "),
+    ] {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        write!(stream, "{asked} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+        assert!(answer.contains(&format!("\r\nallow: {allow}\r\n")) && answer.contains(said), "{answer}");
+        assert!(answer.contains("\r\nx-request-id: "), "{answer}");
+    }
+}
