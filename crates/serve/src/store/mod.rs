@@ -440,7 +440,8 @@ impl Store {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// Truncates the log, which then starts at the mark `seq`.
+    /// Truncates the log, which then starts at the mark `seq`. States of before have rows that waited then,
+    /// and nothing can be recovered from them any more: they are removed, but for the requested versions.
     pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), Fault> {
         self.begin_there(seq)?;
         let mut begin = || -> rusqlite::Result<()> {
@@ -454,9 +455,11 @@ impl Store {
             group.commit()
         };
         begin().map_err(|error| self.failed(&error))?;
-        for old in seqs(&self.folder.join(MARKS))?.into_iter().filter(|old| *old < seq) {
-            // Files that cannot be removed are harmless.
-            let _ = std::fs::remove_file(file_of(&self.folder, MARKS, old));
+        for kind in [SNAPSHOTS, MARKS] {
+            for old in seqs(&self.folder.join(kind))?.into_iter().filter(|old| *old < seq) {
+                // What cannot be removed now is removed with the next.
+                let _ = std::fs::remove_file(file_of(&self.folder, kind, old));
+            }
         }
         Ok(())
     }

@@ -199,6 +199,8 @@ fn logs_are_kept_for_some_time() {
     let header: Value = serde_json::from_str(log.lines().next().expect("a header")).expect("JSON");
     let continues = header["continues"].as_str().expect("a model that it goes on from").to_owned();
     let versions = service.get("/v1/models/m/versions").ok(200)["versions"].clone();
+    // What was saved before it is gone, the first state, too.
+    assert_ne!(versions[0], 0, "{versions}");
     let model = versions.as_array().expect("versions").iter().find_map(|version| {
         let file = service.get(&format!("/v1/models/m/model?version={version}")).bytes;
         let archive = noregret::model::Archive::from_bytes(&file).ok()?;
