@@ -124,6 +124,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         )
         .into());
     }
+    let count = keys.lines().len();
     let traces = options.traces.as_deref().map(Traces::open).transpose()?;
     // Connections of the database end on this thread, after those that use them.
     let node = options.nodes.as_ref().map(Node::open).transpose()?.map(Arc::new);
@@ -152,7 +153,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         let begun = tokio::task::spawn_blocking(move || nodes::begin(&first)).await;
         let keeping_up = begun.map_err(|error| error.to_string())??;
         recover(&app)?;
-        tracing::info!(target: journal::ACCESS, %address, "listening");
+        tracing::info!(target: journal::ACCESS, %address, keys = count, "listening");
         ready(address);
         let routes = match origins {
             Some(origins) => router(Arc::clone(&app)).layer(origins),

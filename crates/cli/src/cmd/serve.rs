@@ -59,7 +59,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let ready = |address| match form {
         LogForm::Json => {}
         LogForm::Text => {
-            note(format_args!("noregret: http://{address}, everything under {}", args.dir.display()))
+            let is_open = Keys::open(&args.dir).is_ok_and(|keys| keys.is_empty());
+            let keys = if is_open { "; without keys, whoever reaches it may do everything" } else { "" };
+            note(format_args!("noregret: http://{address}, everything under {}{keys}", args.dir.display()))
         }
     };
     let served = serve(&options, &stop, ready).map_err(Failure::data);

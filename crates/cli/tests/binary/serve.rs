@@ -320,7 +320,7 @@ fn the_log_as_json() {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     let first: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
-    assert_eq!(first["message"], "listening", "{first}");
+    assert_eq!((&first["message"], &first["keys"]), (&json!("listening"), &json!(1)), "{first}");
     let url = format!("http://{}/v1/models/m", first["address"].as_str().unwrap());
     let bearer = format!("Bearer {key}");
     let made = agent().put(&url).header("authorization", &bearer).header("x-request-id", "mine-1");

@@ -35,8 +35,9 @@ impl Right {
     }
 }
 
-/// A stored key.
+/// A stored key. A field that is misspelt, such as `model` for `models`, must not open what it was to close.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Key {
     /// Its name.
     name: String,
@@ -73,7 +74,8 @@ impl Keys {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none: then everybody may do everything.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -345,7 +347,12 @@ mod tests {
         assert!(
             Keys::remove(folder.path(), "second").expect_err("the last").to_string().contains("last key")
         );
-        for damage in ["[", "[]"] {
+        let file = std::fs::read_to_string(folder.path().join(FILE)).expect("written");
+        let misspelt = file.replace("\"models\"", "\"model\"");
+        std::fs::write(folder.path().join(FILE), &misspelt).expect("written");
+        let refused = Keys::open(folder.path()).expect_err("it is no list of keys").to_string();
+        assert!(refused.contains("unknown field `model`"), "{refused}");
+        for damage in [&*misspelt, "[", "[]"] {
             std::fs::write(folder.path().join(FILE), damage).expect("written");
             assert!(!live.now().is_empty(), "{damage}");
         }
