@@ -1,8 +1,8 @@
 //! Threads for learners: used for members of a mixture, and for large matrix products.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
 use noregret::parallel::{Parallel, Workers};
@@ -17,6 +17,28 @@ impl Parallel for Threads {
         let next = AtomicUsize::new(0);
         let threads = self.0.current_num_threads().min(pieces);
         self.0.install(|| share(threads, pieces, &next, piece));
+    }
+}
+
+/// A pool for callers on several threads, which works for one of them at a time.
+struct Shared {
+    pool: Threads,
+    /// Held by the caller that it works for.
+    used: Mutex<()>,
+}
+
+impl Parallel for Shared {
+    fn run(&self, pieces: usize, piece: &(dyn Fn(usize) + Sync)) {
+        // Parts of a piece belong to the same caller.
+        if self.pool.0.current_thread_index().is_some() {
+            return self.pool.run(pieces, piece);
+        }
+        let used = self.used.try_lock();
+        match used {
+            // In its queue, a few microseconds of work would wait for all of the other caller's.
+            Err(TryLockError::WouldBlock) => (0..pieces).for_each(piece),
+            Ok(_) | Err(TryLockError::Poisoned(_)) => self.pool.run(pieces, piece),
+        }
     }
 }
 
@@ -47,12 +69,14 @@ pub fn workers(threads: usize) -> Workers {
     pool.map_or_else(|_| Workers::default(), |pool| Workers::new(Threads(Arc::new(pool))))
 }
 
-/// As [`workers`], for callers on several threads: none of them belongs to the pool, and each waits while its
-/// pieces are run there.
+/// As [`workers`], for callers on several threads: none of them belongs to the pool, and one of them waits
+/// while its pieces are run there. Whoever comes meanwhile runs its pieces itself.
 pub fn shared_workers(threads: usize) -> Workers {
     let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("learner {at}"));
     let pool = (threads > 1).then(|| builder.build().ok()).flatten();
-    pool.map_or_else(Workers::default, |pool| Workers::new(Threads(Arc::new(pool))))
+    pool.map_or_else(Workers::default, |pool| {
+        Workers::new(Shared { pool: Threads(Arc::new(pool)), used: Mutex::new(()) })
+    })
 }
 
 /// Calls `work` on one of `threads` new threads, with all of them as its workers, while the calling
@@ -87,6 +111,10 @@ pub fn on_threads<T: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -110,6 +138,35 @@ mod tests {
             });
             assert_eq!(lists, [[1; 10]; 3], "{threads} threads");
         }
+    }
+
+    #[test]
+    fn nobody_waits_for_the_work_of_another() {
+        let (shared, all_busy, done) = (shared_workers(2), Barrier::new(3), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                shared.each(0..2, |_| {
+                    all_busy.wait();
+                    while !done.load(Ordering::Acquire) {
+                        std::thread::yield_now();
+                    }
+                });
+            });
+            all_busy.wait();
+            let other = scope.spawn(|| {
+                let mut counts = [0; 10];
+                shared.each(counts.iter_mut(), |count| *count += 1);
+                counts
+            });
+            let begun = Instant::now();
+            while !other.is_finished() && begun.elapsed() < Duration::from_secs(20) {
+                std::thread::yield_now();
+            }
+            let waited = !other.is_finished();
+            done.store(true, Ordering::Release);
+            assert_eq!(other.join().expect("no panic"), [1; 10]);
+            assert!(!waited, "it waited for the other's work");
+        });
     }
 
     #[test]
