@@ -17,10 +17,12 @@ fn after<'a>(text: &'a str, begin: &str) -> &'a str {
     text.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_else(|| panic!("no line {begin}"))
 }
 
-/// The unit starts the service, SIGTERM ends it as a success, and systemd finds no fault with it.
+/// The unit starts the service, SIGTERM ends it as a success, and systemd finds no fault with it, and does not
+/// give it up.
 #[test]
 fn the_unit_of_systemd() {
     let (unit, folder) = (text("noregret.service"), Folder::new());
+    assert_eq!((after(&unit, "Restart="), after(&unit, "StartLimitIntervalSec=")), ("always", "0"));
     let words = after(&unit, "ExecStart=").replace("127.0.0.1:8730", "127.0.0.1:0");
     let words = words.replace("/var/lib/noregret", "data");
     let arguments = words.strip_prefix("/usr/local/bin/noregret ").unwrap();

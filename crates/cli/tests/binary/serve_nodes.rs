@@ -381,4 +381,9 @@ fn a_wrong_address_is_not_repeated() {
     let said = refused.stderr;
     assert!(refused.code == 2 && said.starts_with("noregret: --postgres: the address"), "{said}");
     assert!(said.contains(", or host=HOST ") && !said.contains("secret"), "{said}");
+    // Nothing listens there: the system's reason is told.
+    let refused = Folder::new().run("serve --postgres postgres://noregret:secret@127.0.0.1:1/x --node y");
+    let said = refused.stderr;
+    let why = "PostgreSQL: error connecting to server: Connection refused";
+    assert!(refused.code == 2 && said.contains(why) && !said.contains("secret"), "{said}");
 }

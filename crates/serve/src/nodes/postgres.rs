@@ -1,6 +1,7 @@
 //! The common log in PostgreSQL. The lease is a row: whoever writes holds it while the transaction lasts, so
 //! that another node takes over between two transactions, and what the node before it still sends is refused.
 
+use std::error::Error as _;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -90,7 +91,11 @@ pub(super) struct Postgres {
 }
 
 fn told(error: &Error) -> Fault {
-    let what = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+    let cause = || error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+    let what = match error.as_db_error() {
+        Some(error) => error.message().to_owned(),
+        None => format!("{error}{}", cause()),
+    };
     format!("PostgreSQL: {what}").into()
 }
 
