@@ -182,9 +182,9 @@ impl Ask {
 
     /// The model, for one with `right`.
     /// Refused with 401, 403, 404, and 503 while it is not there.
-    pub(crate) fn model(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
+    pub(crate) async fn model(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
         self.allow(right)?;
-        self.app.hub.get(&self.name)
+        self.app.hub.found(&self.name).await
     }
 }
 

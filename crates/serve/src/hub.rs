@@ -38,6 +38,10 @@ pub(crate) struct Hub {
     ending: AtomicBool,
 }
 
+/// Time for which a request waits for a model that is being recovered, and how often it looks.
+const MOMENT: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
+
 /// Interval between attempts to recover a model of the common log: the database may have been out of reach.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
@@ -192,6 +196,24 @@ impl Hub {
             }
             None => Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
         }
+    }
+
+    /// The same, for a request that waits a moment where the model is being recovered: most take
+    /// milliseconds, and this one is next.
+    pub(crate) async fn found(&self, name: &str) -> Result<Arc<Handle>, Refusal> {
+        if let Ok(handle) = self.get(name) {
+            return Ok(handle);
+        }
+        let begun = Instant::now();
+        while self.is_recovering(name) && begun.elapsed() < MOMENT {
+            turns::sleep(LOOK).await;
+        }
+        self.get(name)
+    }
+
+    fn is_recovering(&self, name: &str) -> bool {
+        let models = self.models.read().unpoisoned();
+        matches!(models.get(name), Some(Place::Recovering))
     }
 
     /// Whether the model `name` is being made or deleted.

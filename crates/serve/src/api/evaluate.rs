@@ -46,7 +46,7 @@ const KNOWN: &str =
         `evaluations`, and the `differences` to the first policy with verdicts"),
         Refused))]
 pub(crate) async fn evaluate(ask: Ask, body: Body) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let Ask { app, headers, .. } = ask;
     let body: EvaluateBody = app.json(body).await?;
     for policy in body.policy.iter().chain(body.policies.iter().flatten()) {
@@ -147,7 +147,7 @@ async fn named(app: &App, handle: &Handle, name: &str) -> Result<Policy, Refusal
     let Some(other) = name.strip_prefix("model:") else {
         return name.parse().map_err(|_| wrong(format!("the policy {} is none of {KNOWN}", shown(name))));
     };
-    let other = app.hub.get(other)?;
+    let other = app.hub.found(other).await?;
     if std::mem::discriminant(&other.kind) != std::mem::discriminant(&handle.kind) {
         return Err(wrong(format!("the model {} accepts other rows than {}", other.name, handle.name)));
     }

@@ -27,7 +27,7 @@ use crate::store;
     responses((status = 200, description = "A decision log, or the learnt rows", content_type = "application/x-ndjson"),
         Refused))]
 pub(crate) async fn log(ask: Ask) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     its_own(&handle, "its log is that of this model")?;
     // The log of a model that is suspended can be read, too.
     let _ = handle.look_now().await;
@@ -53,7 +53,7 @@ pub(crate) async fn log(ask: Ask) -> Answered {
     responses((status = 204, description = "A new log is started; the model is unchanged"),
         Refused))]
 pub(crate) async fn forget(ask: Ask) -> Answered {
-    let handle = ask.model(Right::Admin)?;
+    let handle = ask.model(Right::Admin).await?;
     let Ask { app, .. } = ask;
     app.hub.check_followed(&handle)?;
     handle.forget().await?;

@@ -130,11 +130,11 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
         None => spec,
         Some(live) => {
             app.allow(&headers, Right::Read, Some(live))?;
-            let live = app.hub.get(live).map_err(|refusal| refusal.about("shadow_of"))?;
+            let live = app.hub.found(live).await.map_err(|refusal| refusal.about("shadow_of"))?;
             spec.shadowing(&live.spec())
         }
     };
-    let handle = match app.hub.get(&name) {
+    let handle = match app.hub.found(&name).await {
         Err(refusal) if [404, 503].contains(&refusal.status) => {
             let (making, of, spec) = (Arc::clone(&app), name.clone(), spec.clone());
             match app.change(move || making.hub.create(&of, spec)).await {
@@ -209,7 +209,7 @@ async fn repeated(name: &str, handle: &Handle, spec: Spec) -> Result<(), Refusal
     responses((status = 200, description = "Its settings and scores"),
         Refused))]
 pub(crate) async fn show(ask: Ask) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let Ask { name, .. } = ask;
     if let Some(what) = handle.failure() {
         return Err(Refusal::failed(format!("the model {name} is suspended: {what}")));
@@ -242,7 +242,7 @@ pub(crate) async fn delete(ask: Ask) -> Answered {
     responses((status = 200, description = "The model with these labels"),
         Refused))]
 pub(crate) async fn labels(ask: Ask, body: Body) -> Answered {
-    let handle = ask.model(Right::Admin)?;
+    let handle = ask.model(Right::Admin).await?;
     let LabelsBody { add, retire } = ask.app.json(body).await?;
     if add.is_empty() && retire.is_empty() {
         return Err(Refusal::invalid("add", "there is nothing to add and nothing to retire; one was needed"));
@@ -264,7 +264,7 @@ pub(crate) async fn copy(ask: Ask, body: Body) -> Answered {
     let CopyBody { to } = ask.app.json(body).await?;
     crate::safety::names::check("the model's", &to).map_err(|refusal| refusal.about("to"))?;
     ask.app.allow(&ask.headers, Right::Admin, Some(&to))?;
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let (app, making) = (Arc::clone(&ask.app), ask.app);
     let (archive, spec, floor) = (handle.export().await?, handle.spec(), handle.look_now().await?.floor());
     let made = app

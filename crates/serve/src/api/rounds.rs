@@ -42,7 +42,7 @@ pub(crate) fn timed(what: &'static str, model: &str, begun: Instant, done: bool)
     responses((status = 200, description = "The forecast", body = Forecast),
         Refused))]
 pub(crate) async fn predict(ask: Ask, body: Body) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let Ask { app, name, headers } = ask;
     let begun = Instant::now();
     if is_lines(&headers) {
@@ -84,7 +84,7 @@ async fn act(
     body: Body,
     event: impl Fn(&Handle, &[u8]) -> Result<Event, Refusal> + Send + Sync + 'static,
 ) -> Answered {
-    let handle = ask.model(Right::Write)?;
+    let handle = ask.model(Right::Write).await?;
     let Ask { app, name, headers } = ask;
     let begun = Instant::now();
     if is_lines(&headers) {

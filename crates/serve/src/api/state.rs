@@ -29,7 +29,7 @@ use crate::turns;
     responses((status = 200, description = "A model file", content_type = "application/octet-stream"),
         Refused))]
 pub(crate) async fn export(ask: Ask, Version(version): Version) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let archive = match version {
         None => handle.export().await?,
         Some(version) => {
@@ -81,7 +81,7 @@ pub(crate) async fn put_model(
     service: Service,
 ) -> Result<(StatusCode, Arc<Handle>), Refusal> {
     let limits = app.limits().clone();
-    let there = match app.hub.get(name) {
+    let there = match app.hub.found(name).await {
         Ok(handle) => Some(handle),
         Err(refusal) if refusal.status == 404 => None,
         Err(refusal) => return Err(refusal),
@@ -120,7 +120,7 @@ pub(crate) async fn put_model(
     responses((status = 200, description = "The saved versions"),
         Refused))]
 pub(crate) async fn versions(ask: Ask) -> Answered {
-    let handle = ask.model(Right::Read)?;
+    let handle = ask.model(Right::Read).await?;
     let versions = store::versions(&handle.folder).map_err(Refusal::failed)?;
     Ok(answered(StatusCode::OK, &json!({"versions": versions})))
 }
@@ -131,7 +131,7 @@ pub(crate) async fn versions(ask: Ask) -> Answered {
     responses((status = 201, description = "The present state was saved as a version"),
         Refused))]
 pub(crate) async fn save(ask: Ask) -> Answered {
-    let version = ask.model(Right::Admin)?.save().await?;
+    let version = ask.model(Right::Admin).await?.save().await?;
     Ok(answered(StatusCode::CREATED, &json!({"version": version})))
 }
 
@@ -144,7 +144,7 @@ pub(crate) async fn save(ask: Ask) -> Answered {
     responses((status = 200, description = "It has returned to the version"),
         Refused))]
 pub(crate) async fn roll_back(ask: Ask, body: Body) -> Answered {
-    let handle = ask.model(Right::Admin)?;
+    let handle = ask.model(Right::Admin).await?;
     let Ask { app, .. } = ask;
     its_own(&handle, "it follows that model; copy it first")?;
     let RollbackBody { version } = app.json(body).await?;
@@ -169,11 +169,11 @@ pub(crate) async fn roll_back(ask: Ask, body: Body) -> Answered {
     responses((status = 200, description = "It has the learner of its shadow; the shadow stays"),
         Refused))]
 pub(crate) async fn promote(ask: Ask, body: Body) -> Answered {
-    let handle = ask.model(Right::Admin)?;
+    let handle = ask.model(Right::Admin).await?;
     let Ask { app, name, headers } = ask;
     let PromoteBody { shadow } = app.json(body).await?;
     app.allow(&headers, Right::Read, Some(&shadow))?;
-    let of = app.hub.get(&shadow).map_err(|refusal| refusal.about("shadow"))?;
+    let of = app.hub.found(&shadow).await.map_err(|refusal| refusal.about("shadow"))?;
     if of.spec().shadow_of.as_deref() != Some(&name) {
         return Err(Refusal::invalid("shadow", format!("the model {shadow} is no shadow of {name}")));
     }

@@ -155,7 +155,7 @@ impl Ask {
     async fn opened(&self, right: Right) -> Result<Arc<Handle>, Refusal> {
         let name = self.name();
         self.app.allow(&self.headers, right, Some(&name))?;
-        match self.app.hub.get(&name) {
+        match self.app.hub.found(&name).await {
             Err(refusal) if refusal.status == 404 => {}
             Ok(handle) if handle.spec().feedback == Feedback::Full => {
                 let what = format!(

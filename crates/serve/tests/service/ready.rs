@@ -58,6 +58,25 @@ fn a_model_that_recovers_keeps_nobody_waiting() {
     assert_eq!(service.get("/healthz").ok(200)["states"], json!({"ready": 2}));
 }
 
+/// Of many models, the one that is asked for is recovered next, and the request waits for it.
+#[test]
+fn a_model_that_is_asked_for_comes_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let path = |model: u32| format!("/v1/models/m{model}");
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    for model in 10..50 {
+        service.put(&path(model), &spec).ok(201);
+        service.post(&format!("{}/decide", path(model)), &json!({"x": {"v": 1}})).ok(200);
+    }
+    service.stop();
+    let service = Service::try_start(folder.path(), Limits::default(), "127.0.0.1:0").expect("starts");
+    for model in (10..50).rev() {
+        service.post(&format!("{}/decide", path(model)), &json!({"x": {"v": 1}})).ok(200);
+        assert_eq!(service.get(&path(model)).ok(200)["scores"]["decisions"], 2);
+    }
+}
+
 /// What the service says of itself: where things are, how keys are given, all models as each of them alone;
 /// and a model that it exports can be imported, whatever the limit on other bodies.
 #[test]
