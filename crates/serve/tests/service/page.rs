@@ -117,3 +117,17 @@ fn what_the_page_reads_is_in_the_state() {
         }
     }
 }
+
+/// A proxy may have the pages under a prefix: nothing in them has a path from the root.
+#[test]
+fn pages_have_no_absolute_paths() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    for path in ["/", "/evaluation"] {
+        let page = String::from_utf8(service.get(path).bytes).expect("text");
+        assert!(page.contains("href=\"") && page.contains("ask(\"v1/models\")"), "{path}");
+        for absolute in ["href=\"/", "src=\"/", "ask(\"/", "ask(`/", "fetch(\"/"] {
+            assert!(!page.contains(absolute), "{path}: {absolute}");
+        }
+    }
+}
