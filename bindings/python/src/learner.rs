@@ -234,7 +234,7 @@ impl Learner {
     ) -> PyResult<Self> {
         let (how, sum) = (how_of(how)?, sum.as_slice()?);
         // The last ones describe the rounds; a shorter list is rejected by the learner.
-        let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 7]));
+        let (sum, facts) = sum.split_last_chunk().unwrap_or((sum, &[0.0; 8]));
         let problem = self.inner.read(py, |inner| inner.learner.problem().clone())?;
         self.inner
             .read(py, |inner| -> Done<Self> {

@@ -24,6 +24,10 @@ pub struct RunFacts {
     pub beyond_radius: u64,
     /// Rounds with an importance weight other than 1.
     pub weighted: u64,
+    /// Rounds whose forecast was not the learner's own: it was among the labels on offer, or kept probability
+    /// back for labels to come.
+    #[serde(default)]
+    pub altered: u64,
     /// Least probability of every label by additional uniform draws; 0 for none.
     pub floor: f64,
     /// Whether models with different scalings were merged.
@@ -65,6 +69,7 @@ impl RunFacts {
         self.late += later.late;
         self.beyond_radius += later.beyond_radius;
         self.weighted += later.weighted;
+        self.altered += later.altered;
         self.floor = self.floor.max(later.floor);
         self.largest_target = self.largest_target.max(later.largest_target);
         self.energy += later.energy;
@@ -73,23 +78,25 @@ impl RunFacts {
 
     /// The facts as numbers that can be added over shards; the exploration floor, which no learner with
     /// statistics has, is not among them.
-    pub fn sums(&self) -> [f64; 7] {
-        let [rounds, late, beyond_radius, weighted, merged_scalings] =
-            [self.rounds, self.late, self.beyond_radius, self.weighted, u64::from(self.merged_scalings)]
-                .map(|count| count as f64);
-        [rounds, late, beyond_radius, weighted, merged_scalings, self.largest_target, self.energy]
+    pub fn sums(&self) -> [f64; 8] {
+        let scalings = u64::from(self.merged_scalings);
+        let counts = [self.rounds, self.late, self.beyond_radius, self.weighted, self.altered, scalings];
+        let [rounds, late, beyond_radius, weighted, altered, scalings] = counts.map(|count| count as f64);
+        [rounds, late, beyond_radius, weighted, altered, scalings, self.largest_target, self.energy]
     }
 
     /// The facts from the [`sums`](RunFacts::sums) of shards. The largest target is at most that of the result.
-    pub fn of_sums(sums: [f64; 7]) -> Self {
+    pub fn of_sums(sums: [f64; 8]) -> Self {
         let [.., largest_target, energy] = sums;
-        let [rounds, late, beyond_radius, weighted, merged_scalings, ..] = sums.map(|sum| sum.round() as u64);
-        let merged_scalings = merged_scalings > 0;
+        let counts = sums.map(|sum| sum.round() as u64);
+        let [rounds, late, beyond_radius, weighted, altered, scalings, ..] = counts;
+        let merged_scalings = scalings > 0;
         Self {
             rounds,
             late,
             beyond_radius,
             weighted,
+            altered,
             merged_scalings,
             largest_target,
             energy,
@@ -112,6 +119,11 @@ impl RunFacts {
             format!("the labels of {rounds} round{} have not come yet", if rounds == 1 { "" } else { "s" })
         } else if known > self.rounds {
             format!("{} learnt of which nothing is known", were(known - self.rounds, "round"))
+        } else if self.altered > 0 {
+            let were = were(self.altered, "forecast");
+            format!(
+                "{were} not the learner's own: among the labels on offer, or with probability kept back for labels to come"
+            )
         } else if self.floor > 0.0 {
             format!("labels were drawn with an exploration floor of {}", self.floor)
         } else if self.beyond_radius > 0 {

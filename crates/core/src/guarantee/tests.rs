@@ -68,6 +68,7 @@ fn what_theorems_do_not_allow_for_has_its_reason() {
         (RunFacts { late: 3, ..usual.clone() }, "3 labels came late"),
         (RunFacts { rounds: 34, ..usual.clone() }, "the labels of 4 rounds have not come yet"),
         (RunFacts { rounds: 25, ..usual.clone() }, "5 rounds were learnt of which nothing is known"),
+        (RunFacts { altered: 2, ..usual.clone() }, "2 forecasts were not the learner's own"),
         (RunFacts { floor: 0.1, ..usual.clone() }, "an exploration floor of 0.1"),
         (RunFacts { beyond_radius: 2, ..usual.clone() }, "2 rows were beyond the learner's radius"),
         (RunFacts { merged_scalings: true, ..usual.clone() }, "scaled their rows differently"),
@@ -97,7 +98,7 @@ fn rounds_are_noted_as_they_are() {
     let mut all = RunFacts { late: 1, ..RunFacts::default() };
     all.extend(&facts);
     assert_eq!(all, RunFacts { earlier: 0, late: 1, ..facts });
-    let noted = RunFacts { merged_scalings: true, largest_target: 2.5, ..all };
+    let noted = RunFacts { altered: 3, merged_scalings: true, largest_target: 2.5, ..all };
     assert_eq!(RunFacts::of_sums(noted.sums()), noted);
 }
 

@@ -230,6 +230,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             if let Some(target) = target {
                 standing.score.facts.note(learner.problem(), example.features(), target.weight);
                 standing.score.facts.note_target(target);
+                standing.score.facts.altered += u64::from(!example.offered().is_empty());
             }
             standing.late.update(learner, example, &forecasts.prediction);
             standing.score.facts.late = standing.late.came_late();
@@ -487,6 +488,7 @@ impl Block {
             result = sink.observe(&outcome, score).map_err(RunError::Write);
             score.facts.note(&problem, example.features(), target.weight);
             score.facts.note_target(target);
+            score.facts.altered += u64::from(!offered.is_empty());
         });
         result
     }

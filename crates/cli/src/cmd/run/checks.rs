@@ -79,6 +79,10 @@ pub(super) fn check_options(plan: &RunPlan, learner: &AnyModel, encoder: &Encode
     }
     if bandit {
         stream.check_floor(learner.problem().classes)?;
+    } else if observe.certify && stream.source.options.offered.is_some() {
+        return Err(Failure::usage(
+            "--certify: with --offered forecasts are scored among the labels on offer, and the theorems are about those among all labels: leave one of them out",
+        ));
     }
     if plan.log.is_some() && stream.source.on_bad_row != BadRows::Fail && encoder.scaler().scaling().adapts()
     {

@@ -57,6 +57,8 @@ impl Full<'_> {
         if self.session.open_classes {
             let mut open = OpenClasses::new(learner, forecast);
             self.learn_at_once(&mut open)?;
+            let facts = &mut self.standing.score.facts;
+            facts.altered = facts.rounds;
             let losses;
             (learner, losses) = open.into_parts();
             first_appearances = (forecast == Forecast::Probabilities).then_some(losses);
