@@ -1,9 +1,8 @@
 //! Batch computations: the best predictor in hindsight, in memory or by passes over rows that are
-//! elsewhere, and online-to-batch conversion, in expectation and with high probability.
+//! elsewhere, and online-to-batch conversion.
 
 pub mod comparator;
 pub mod data;
-pub mod midpoint;
 pub mod online_to_batch;
 pub mod passes;
 pub mod ridge;

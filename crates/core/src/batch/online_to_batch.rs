@@ -9,9 +9,9 @@
 //!    \rho_T / T, \tag{1} $$
 //!
 //! where the expectation is over the rounds, $\tau$ and a new row. The last state alone has no such
-//! guarantee, and (1) is not a bound with high probability; for these see theory: online-to-batch 2.2 and
-//! [`midpoint`](super::midpoint). Rows that are scaled by earlier rows are not identically distributed, so
-//! that (1) requires a fixed scaling.
+//! guarantee, and (1) is not a bound with high probability; for what can be had see theory: online-to-batch
+//! 2.2. Rows that are scaled by earlier rows are not identically distributed, so that (1) requires a fixed
+//! scaling.
 //!
 //! [`OnlineToBatch`] draws $M$ of the predictors while $T$ is unknown (reservoir sampling, theory:
 //! online-to-batch 1.2): for $M = 1$ the snapshot is replaced before round $t$ with probability $1/t$, which

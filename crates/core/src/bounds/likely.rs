@@ -57,24 +57,6 @@ pub fn squared_distance(regret: f64, miss: f64) -> f64 {
     regret - 2.0 * miss.ln()
 }
 
-/// The sum over the rounds of the learner's risk minus that of a fixed predictor, for independent rounds of
-/// one distribution: $R + L\sqrt{\frac T2\ln\frac1\delta}$.
-///
-/// `regret` $R$ is the learner's, and `range` $L$ the length of an interval that contains the difference of
-/// the two losses of a round. Derived (theory: online-to-batch 2.2).
-pub fn excess_risk(regret: f64, range: f64, rounds: f64, miss: f64) -> f64 {
-    regret + range * (-0.5 * rounds * miss.ln()).sqrt()
-}
-
-/// As [`excess_risk`], for a mixture with the midpoint rule of $M$ = `members` predictors, in all rounds at
-/// once: $2\ln M + (2 + \frac32b)\ln\frac1\delta$, where no label has a probability below $e^{-b}$,
-/// `log_range` being $b$.
-///
-/// Derived (theory: online-to-batch 2.4).
-pub fn midpoint_excess_risk(members: usize, log_range: f64, miss: f64) -> f64 {
-    2.0 * (members as f64).ln() - (2.0 + 1.5 * log_range) * miss.ln()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
