@@ -254,6 +254,14 @@ impl BanditLearner for BanditReduction {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
         let (norm, bound) = match self.base.guarantee() {
+            // Kernels' bounds are no functions of the number of rounds.
+            Some(_) if self.base.values().contains_key("kernel") => (
+                f64::NAN,
+                Err(format!(
+                    "the bound of {base}, the base learner, depends on the rows that it has learnt, which are drawn at random"
+                )
+                .into()),
+            ),
             // The norm of a difference of two rows is at most √2 times the norm of the matrix.
             Some(Guarantee::Regret { ball: Some(Ball::Euclidean), norm, bound }) => (norm / SQRT_2, bound),
             // A matrix in the Frobenius ball has rows of at most that norm.

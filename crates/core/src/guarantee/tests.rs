@@ -171,3 +171,22 @@ fn the_reduction_to_aioli_has_a_smaller_ball() {
         assert!((of - norm).abs() < 1e-12 && bound.is_ok(), "{base}: {of}");
     }
 }
+
+/// The reduction's bound is about the expected number of rounds that the base learner learns: a bound that depends
+/// on which rows these were cannot be put in its place.
+#[test]
+fn the_reduction_needs_a_bound_that_follows_from_the_rounds() {
+    for (base, holds) in [("aioli", true), ("kernel-aioli", false), ("kernel-aioli-landmarks", false)] {
+        let kernel = if holds { "" } else { " base.kernel=linear" };
+        let problem = Problem::new(2, 3).with_radius(1.0);
+        let learner = make_bandit("bandit-reduction", &format!("base={base}{kernel}"), problem);
+        let Some(Guarantee::Mistakes { bound, .. }) = learner.guarantee() else { panic!("{base}") };
+        match bound {
+            Ok(_) => assert!(holds, "{base}"),
+            Err(why) => {
+                let said = why.to_string();
+                assert!(!holds && said.contains("depends on the rows that it has learnt"), "{base}: {said}");
+            }
+        }
+    }
+}
