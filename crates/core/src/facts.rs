@@ -85,7 +85,8 @@ impl RunFacts {
         [rounds, late, beyond_radius, weighted, altered, scalings, self.largest_target, self.energy]
     }
 
-    /// The facts from the [`sums`](RunFacts::sums) of shards. The largest target is at most that of the result.
+    /// The facts from the [`sums`](RunFacts::sums) of shards. The largest target is at most that of the
+    /// result.
     pub fn of_sums(sums: [f64; 8]) -> Self {
         let [.., largest_target, energy] = sums;
         let counts = sums.map(|sum| sum.round() as u64);

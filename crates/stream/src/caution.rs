@@ -34,7 +34,8 @@ impl Caution {
     }
 
     /// Those of `entry`, and of a learner inside it that the settings `given` name, unless what works is
-    /// given, too, or what the sentence says to work on other streams. With `bandit`, it hears what the label that was played has earned, and no labels.
+    /// given, too, or what the sentence says to work on other streams. With `bandit`, it hears what the label
+    /// that was played has earned, and no labels.
     pub fn all(entry: &Entry, given: &Values, bandit: bool) -> Vec<Self> {
         // For learners of either kind of feedback, the facts are those of labels.
         let own = Self::of(entry).filter(|_| entry.feedback != Feedback::Either || !bandit);

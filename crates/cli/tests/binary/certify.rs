@@ -145,8 +145,8 @@ fn the_gap_of_the_comparator_is_shown() {
     }
 }
 
-/// Forecasts that are not the learner's own have no certificate: those of a pipe keep probability back for labels
-/// to come, and others are among the labels on offer.
+/// Forecasts that are not the learner's own have no certificate: those of a pipe keep probability back for
+/// labels to come, and others are among the labels on offer.
 #[test]
 fn certificates_are_about_the_learners_own_forecasts() {
     let folder = Folder::new();
@@ -155,7 +155,8 @@ fn certificates_are_about_the_learners_own_forecasts() {
     let rows = "a,b,label\n".to_owned() + &(0..200).map(two).collect::<String>();
     let options = "--label label --learner folklore --scale unit --quiet";
     folder.run_with(&format!("run - --format csv {options} --set norm=0.001 --save piped"), rows).succeeded();
-    let three = |t: usize| if t % 3 == 0 { row(t, "r", ",q r") } else { row(t, ["p", "q"][t % 2], ",p q") };
+    let three =
+        |t: usize| if t.is_multiple_of(3) { row(t, "r", ",q r") } else { row(t, ["p", "q"][t % 2], ",p q") };
     let rows = "a,b,label,on\n".to_owned() + &(0..200).map(three).collect::<String>();
     folder.write("on.csv", rows);
     folder.run(&format!("run on.csv {options} --offered on --save among")).succeeded();
@@ -169,8 +170,8 @@ fn certificates_are_about_the_learners_own_forecasts() {
     assert!(ran.code == 2 && ran.stderr.contains(why), "{}", ran.stderr);
 }
 
-/// The certificate implies how far forecasts are from the true probabilities, for labels that count once, where
-/// it says more than that the distance is at most 2.
+/// The certificate implies how far forecasts are from the true probabilities, for labels that count once,
+/// where it says more than that the distance is at most 2.
 #[test]
 fn forecasts_have_a_distance_from_the_truth() {
     let folder = folder(3);

@@ -156,8 +156,8 @@ fn equal_actions_are_spoken_of() {
     }
 }
 
-/// The greedy label is the learner's best, where the log has the learner: it held b to be the best, and drew a
-/// more often.
+/// The greedy label is the learner's best, where the log has the learner: it held b to be the best, and drew
+/// a more often.
 #[test]
 fn greedy_is_without_exploration() {
     let line = |label: &str, at: u8, p: f64, reward: f64| {

@@ -17,8 +17,8 @@ fn after<'a>(text: &'a str, begin: &str) -> &'a str {
     text.lines().find_map(|line| line.strip_prefix(begin)).unwrap_or_else(|| panic!("no line {begin}"))
 }
 
-/// The unit starts the service, SIGTERM ends it as a success, and systemd finds no fault with it, and does not
-/// give it up.
+/// The unit starts the service, SIGTERM ends it as a success, and systemd finds no fault with it, and does
+/// not give it up.
 #[test]
 fn the_unit_of_systemd() {
     let (unit, folder) = (text("noregret.service"), Folder::new());

@@ -172,8 +172,8 @@ fn the_reduction_to_aioli_has_a_smaller_ball() {
     }
 }
 
-/// The reduction's bound is about the expected number of rounds that the base learner learns: a bound that depends
-/// on which rows these were cannot be put in its place.
+/// The reduction's bound is about the expected number of rounds that the base learner learns: a bound that
+/// depends on which rows these were cannot be put in its place.
 #[test]
 fn the_reduction_needs_a_bound_that_follows_from_the_rounds() {
     for (base, holds) in [("aioli", true), ("kernel-aioli", false), ("kernel-aioli-landmarks", false)] {

@@ -284,8 +284,8 @@ pub(crate) fn with_row_names(names: &ByteRecord) -> ByteRecord {
     std::iter::once(&b""[..]).chain(names).collect()
 }
 
-/// Whether the last of the columns `names` is empty in the header, `first`, and in all rows, and no option asks
-/// for it.
+/// Whether the last of the columns `names` is empty in the header, `first`, and in all rows, and no option
+/// asks for it.
 fn has_nameless_end(
     names: &[String],
     first: &ByteRecord,
