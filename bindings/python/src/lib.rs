@@ -59,6 +59,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mapping::learn_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::predict_mapping, module)?)?;
     module.add_function(wrap_pyfunction!(mapping::time_features, module)?)?;
+    module.add_function(wrap_pyfunction!(mapping::moment_features, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::learner_for_array, module)?)?;
     module.add_function(wrap_pyfunction!(learner::table::learner_for_table, module)?)?;
     module.add_function(wrap_pyfunction!(bandit::text::bandit_for_array, module)?)?;

@@ -159,3 +159,9 @@ pub(crate) fn predict_mapping<'py>(
 pub(crate) fn time_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
     noregret_stream::time_features(name, text)
 }
+
+/// The same of a text that no column says to be a time; `None` for one that may be something else.
+#[pyfunction]
+pub(crate) fn moment_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
+    noregret_stream::moment_features(name, text)
+}

@@ -52,7 +52,7 @@ pub use read::options::{CsvField, CsvRole, CsvSchema, Offers, ReadOptions, Schem
 pub use read::reader::Reader;
 pub use read::remark::Remark;
 pub use read::row::{ActionCost, Row, RowLabel};
-pub use read::table::time_features;
+pub use read::table::{moment_features, time_features};
 pub use write::replace::{Replacement, remove_abandoned};
 pub use write::writer::{RowWriter, WriteError};
 pub use write::{create, redis_entries};

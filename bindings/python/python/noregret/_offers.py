@@ -95,7 +95,7 @@ def _flatten(path: str, value: Any, into: Described) -> None:
     if isinstance(value, set | frozenset):
         value = sorted(value, key=str)
     if isinstance(value, str):
-        into.append((f"{path}={value}", 1.0))
+        into.extend(_core.moment_features(path, value) or [(f"{path}={value}", 1.0)])
     elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating, decimal.Decimal)):
         number = float(value)
         if not abs(number) <= _core.LARGEST:

@@ -1,10 +1,11 @@
 //! Features of a round by name, read from JSON in one pass: `{"user": {"age": 31}, "hue": "red"}`
-//! has `user.age` = 31 and `hue=red` = 1. This list is stored and logged; reading it again gives
-//! bit-equal features.
+//! has `user.age` = 31 and `hue=red` = 1; a text that is a time has the features of a time in a table. This
+//! list is stored and logged; reading it again gives bit-equal features.
 
 use std::fmt;
 
 use noregret_stream::encode::LARGEST_NORM;
+use noregret_stream::moment_features;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -118,9 +119,37 @@ impl Flat {
     }
 }
 
+/// The features of a request. In logs of before, a time is a category, and stays one: they are deserialised.
 impl From<Value> for Flat {
     fn from(value: Value) -> Self {
-        Self::deserialize(value).expect("a value is JSON")
+        let flat = Self::deserialize(value).expect("a value is JSON");
+        if flat.wrong.is_some() || flat.iter().all(|(name, _)| time_of(name).is_none()) {
+            return flat;
+        }
+        let mut told = Self { missing: flat.missing.clone(), some: flat.some, ..Self::default() };
+        for (name, value) in flat.iter() {
+            match time_of(name) {
+                Some(features) => features.iter().for_each(|(name, value)| told.push(name, None, *value)),
+                None => told.push(name, None, value),
+            }
+        }
+        told
+    }
+}
+
+/// The features of the time that the category `name` has as its text.
+fn time_of(name: &str) -> Option<Vec<(String, f64)>> {
+    let (path, text) = name.rsplit_once('=')?;
+    moment_features(path, text)
+}
+
+/// Whether a text in `x` is a time.
+pub(crate) fn has_times(x: &Value) -> bool {
+    match x {
+        Value::String(text) => moment_features("", text).is_some(),
+        Value::Array(list) => list.iter().any(has_times),
+        Value::Object(features) => features.values().any(has_times),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -322,6 +351,8 @@ impl<'de> Visitor<'de> for Place<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn flat(text: &str) -> Flat {
@@ -353,6 +384,31 @@ mod tests {
         assert_eq!(listed.missing().collect::<Vec<_>>(), ["1", "2.a", "2.hue=", "2.tags= "]);
         let again = serde_json::to_string(&listed).expect("plain data");
         assert_eq!(flat(&again).missing().collect::<Vec<_>>(), ["1", "2.a", "2.hue=", "2.tags= "]);
+    }
+
+    /// A time in a request has the features of a time in a table; what is logged is read as it stands.
+    #[test]
+    fn times_are_no_categories() {
+        let given = r#"{"at": "2000-01-03T12:00:00Z", "seen": ["2000-01-04"], "month": "2000-01", "no": null, "age": 3}"#;
+        let given: Value = serde_json::from_str(given).expect("JSON");
+        assert!(has_times(&given) && !has_times(&json!({"a": ["2000-01", 1], "b": null})));
+        let logged = Flat::of("x", &given, &Limits::default()).expect("features");
+        assert!(logged.iter().any(|(name, _)| name == "at=2000-01-03T12:00:00Z"), "{logged:?}");
+        let told = Flat::from(given);
+        let names: Vec<&str> = told.iter().map(|(name, _)| name).collect();
+        let of_time = ["days", "hour_sin", "hour_cos", "year_sin", "year_cos"];
+        let wanted: Vec<String> = (of_time.iter().map(|part| format!("at:{part}")))
+            .chain(["at:weekday=Mon".to_owned()])
+            .chain(of_time.iter().map(|part| format!("seen:{part}")))
+            .chain(["seen:weekday=Tue", "month=2000-01", "age"].map(str::to_owned))
+            .collect();
+        assert_eq!(names, wanted);
+        assert_eq!(
+            (told.iter().next(), told.missing().collect::<Vec<_>>()),
+            (Some(("at:days", 2.5)), vec!["no"])
+        );
+        let again = serde_json::to_string(&told).expect("plain data");
+        assert_eq!(flat(&again), told);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::engine::Engine;
 use super::event::Event;
-use super::flat::Flat;
+use super::flat::{Flat, has_times};
 use super::rows;
 use super::spec::RowKind;
 use crate::refusal::Refusal;
@@ -23,10 +23,18 @@ pub(super) fn read(table: &mut TableRows, columns: &Columns, x: &Value) -> Resul
 }
 
 impl Engine {
-    /// Adds to a new event what the model's table, if it has one, makes of its row.
+    /// Adds to a new event what the model's table, if it has one, makes of its row; without a table, the
+    /// features of its times.
     /// Fails if a file with this row is refused.
     pub(super) fn read_row(&mut self, event: &mut Event) -> Result<(), Refusal> {
-        let Some(table) = &mut self.table else { return Ok(()) };
+        let Some(table) = &mut self.table else {
+            if let Event::Learn { x, row, .. } | Event::Ask { x, row, .. } = event
+                && has_times(x)
+            {
+                *row = Some(Flat::from(x.clone()));
+            }
+            return Ok(());
+        };
         let (x, place) = match event {
             Event::Learn { x, row, .. } | Event::Ask { x, row, .. } => (&*x, row),
             Event::Decide(decide) => match &decide.given {

@@ -144,3 +144,38 @@ fn what_does_not_grow_is_said_when_the_model_is_made() {
     }
     assert!(fixed > 2 && growing > 10, "{fixed} {growing}");
 }
+
+/// A time is no category of its own, which never comes again: it has the features of a time in a table, in
+/// decisions and in rows that are learnt, also when they are applied again.
+#[test]
+fn times_are_read_as_those_of_tables() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let spec = json!({"feedback": "bandit", "labels": ["a", "b"], "learner": "squarecb"});
+    service.put("/v1/models/decides", &spec).ok(201);
+    service.put("/v1/models/learns", &json!({"labels": ["a", "b"], "learner": "ogd"})).ok(201);
+    let row = |t: u32| json!({"at": format!("2026-11-{:02}T10:{:02}:07Z", t % 20 + 1, t % 60)});
+    for t in 0..40 {
+        let decision = service.post("/v1/models/decides/decide", &json!({"x": row(t)})).ok(200);
+        let answer = json!({"id": decision["id"], "reward": t % 2});
+        service.post("/v1/models/decides/feedback", &answer).ok(200);
+        service.post("/v1/models/learns/learn", &json!({"x": row(t), "y": "a"})).ok(200);
+    }
+    let digest = |service: &Service, name: &str| {
+        let model = service.get(&format!("/v1/models/{name}/model"));
+        noregret::model::Archive::from_bytes(&model.bytes).expect("a model file").digest()
+    };
+    let before = ["decides", "learns"].map(|name| digest(&service, name));
+    service.stop();
+    service = Service::start(folder.path());
+    for (name, before) in ["decides", "learns"].into_iter().zip(before) {
+        // Five numbers, and the days of the week.
+        assert_eq!(service.get(&format!("/v1/models/{name}")).ok(200)["columns"], 12, "{name}");
+        assert_eq!(digest(&service, name), before, "{name}");
+        service.post(&format!("/v1/models/{name}/predict"), &json!({"x": {"at": "2027-02-03"}})).ok(200);
+    }
+    let log = service.get("/v1/models/decides/log");
+    let model = service.get("/v1/models/decides/model");
+    let model = noregret::model::Archive::from_bytes(&model.bytes).expect("a model file");
+    assert_eq!(replayed(log.bytes, None).digest(), model.digest());
+}

@@ -17,6 +17,7 @@ use crate::read::error::shown;
 use crate::read::label::{GivenLabel, LabelType};
 use crate::read::number::LARGEST_NORM;
 use crate::read::row::Row;
+use crate::read::table::moment_features;
 
 /// Bits of the hash of a feature, before it is hashed into a block.
 const BITS: u32 = 31;
@@ -371,7 +372,7 @@ impl Round {
 }
 
 /// Adds the features of `value`, which is named `path`: members of objects by path, members of lists by
-/// position, texts as categories; null is no feature.
+/// position, texts as categories or times; null is no feature.
 pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) -> Result<(), Fault> {
     let length = path.len();
     let mut push = |name: String, value: f64| {
@@ -388,7 +389,10 @@ pub(crate) fn flatten(path: &mut String, value: &Value, into: &mut Described) ->
         Value::Null => Ok(()),
         Value::Bool(flag) => push(path.clone(), f64::from(u8::from(*flag))),
         Value::Number(number) => push(path.clone(), number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => push(format!("{path}={text}"), 1.0),
+        Value::String(text) => match moment_features(path, text) {
+            Some(features) => features.into_iter().try_for_each(|(name, value)| push(name, value)),
+            None => push(format!("{path}={text}"), 1.0),
+        },
         Value::Array(list) => {
             for (at, member) in list.iter().enumerate() {
                 // The order of texts in a list is irrelevant.
@@ -421,6 +425,16 @@ mod tests {
         let mut described = Vec::new();
         flatten(&mut String::new(), &serde_json::from_str(text).expect("JSON"), &mut described)?;
         Ok(described)
+    }
+
+    #[test]
+    fn texts_that_are_times_are_no_categories() {
+        let found = flat(r#"{"at": "2000-01-03T12:00:00Z", "month": "2000-01"}"#).expect("features");
+        let names: Vec<&str> = found.iter().map(|(name, _)| &**name).collect();
+        let of_time =
+            ["at:days", "at:hour_sin", "at:hour_cos", "at:year_sin", "at:year_cos", "at:weekday=Mon"];
+        assert_eq!((&names[..6], &names[6..]), (&of_time[..], &["month=2000-01"][..]));
+        assert_eq!(found[0].1, 2.5);
     }
 
     #[test]

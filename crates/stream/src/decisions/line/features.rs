@@ -11,6 +11,7 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::shown;
 use crate::read::offer::HashedRound;
 use crate::read::row::{Duplicates, FeatureFault, Row};
+use crate::read::table::moment_features;
 
 /// Features: in order, or by name.
 pub(super) type Features = ListOrMap<serde_json::Value>;
@@ -87,6 +88,13 @@ pub(super) fn features(
         ListOrMap::Map(pairs) => {
             for (name, value) in pairs {
                 if let serde_json::Value::String(text) = &value {
+                    if let Some(features) = moment_features(&name, text) {
+                        for (name, value) in features {
+                            let column = columns.by_name(&name);
+                            push(row, column, Some(value));
+                        }
+                        continue;
+                    }
                     let column = columns.by_name(&format!("{name}={text}"));
                     push(row, column, Some(1.0));
                 } else {

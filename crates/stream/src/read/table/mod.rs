@@ -12,6 +12,7 @@ mod describe;
 mod duration;
 mod features;
 mod layout;
+mod moment;
 mod names;
 mod reader;
 mod remarks;
@@ -28,6 +29,7 @@ pub(crate) use describe::describe_roles;
 pub(crate) use duration::of_seconds;
 pub(crate) use features::{Features, MISSING, features};
 pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
+pub use moment::moment_features;
 #[cfg(feature = "parquet")]
 pub(crate) use names::offered_column;
 pub(crate) use names::{Names, find_column, label_and_weight, names};
