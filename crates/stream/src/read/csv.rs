@@ -14,6 +14,7 @@
 
 pub(crate) mod header;
 pub(crate) mod layout;
+mod marks;
 mod text;
 
 use std::collections::HashSet;

@@ -5,6 +5,7 @@
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::header::{MOST_ABOVE, has_header, other_width, rows_above, usual_width, word_above_numbers};
+use super::marks::{check_escapes, check_quotes, rows_in_quotes};
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
@@ -73,7 +74,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     if ends_in_delimiters(&rows) {
         rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
     }
-    check_escapes(&rows)?;
+    check_escapes(&rows, peek)?;
     name_rows(&mut rows);
     let above = rows_above(&rows, options.header, &asked(options));
     let (above_names, rows) = rows.split_at(above);
@@ -154,17 +155,6 @@ fn delimiter_of(peek: &Peek<'_>, options: &ReadOptions) -> Result<u8, ReadErrorK
     detect_delimiter(peek).or_else(alone).ok_or(none)
 }
 
-/// Refuses backslashes before delimiters.
-fn check_escapes(rows: &[ByteRecord]) -> Result<(), ReadErrorKind> {
-    let Some(cell) = escaped(rows) else { return Ok(()) };
-    let what = format!(
-        "has a backslash before a delimiter within a cell, behind {}, where CSV has double quotation marks around such cells: \
-         PostgreSQL's COPY writes these WITH (FORMAT csv), Python's csv by QUOTE_MINIMAL",
-        shown(cell)
-    );
-    Err(what.into())
-}
-
 /// Refuses a first row of one cell, unless the rows are labels alone.
 fn check_single_cell(
     rows: &[ByteRecord],
@@ -188,52 +178,6 @@ fn no_row(cells: &str, usual: usize) -> ReadErrorKind {
         "has {cells} in its first row, where most rows have {usual}: if that line is no row, leave it out, as in tail -n +2"
     );
     what.into()
-}
-
-/// A cell that ends in a backslash, where all rows with more cells than the first one have such a cell before
-/// their last.
-fn escaped(rows: &[ByteRecord]) -> Option<&[u8]> {
-    fn found(row: &ByteRecord) -> Option<&[u8]> {
-        row.iter().take(row.len() - 1).find(|cell| cell.ends_with(b"\\"))
-    }
-    let (first, rows) = rows.split_first()?;
-    let wider: Option<Vec<&[u8]>> = rows.iter().filter(|row| row.len() > first.len()).map(found).collect();
-    wider?.first().copied()
-}
-
-/// Refuses rows most of whose cells have single quotation marks around them.
-fn check_quotes(rows: &[&ByteRecord]) -> Result<(), ReadErrorKind> {
-    let is_quoted = |cell: &[u8]| cell.len() > 1 && cell.starts_with(b"'") && cell.ends_with(b"'");
-    let cells = || rows.iter().flat_map(|row| row.iter());
-    let quoted = cells().filter(|cell| is_quoted(cell.trim_ascii())).count();
-    if rows.len() < 2 || 2 * quoted <= cells().count() {
-        return Ok(());
-    }
-    Err("has its cells in single quotation marks, where CSV has double ones: tr \"'\" '\"' makes these"
-        .into())
-}
-
-/// A remark on rows of several lines that have as many delimiters as if every line were a row of its own: a
-/// quotation mark that begins a cell, and is not meant to quote it, takes in all up to the next one.
-fn rows_in_quotes(rows: &[&ByteRecord], delimiter: u8) -> Option<String> {
-    fn count(byte: u8, row: &ByteRecord) -> usize {
-        memchr::memchr_iter(byte, row.as_slice()).count()
-    }
-    let width = rows.first()?.len();
-    let several: Vec<&&ByteRecord> = rows.iter().filter(|row| count(b'\n', row) > 0).collect();
-    let taken = several.iter().filter(|row| {
-        let delimiters = row.len() - 1 + count(delimiter, row);
-        delimiters == (count(b'\n', row) + 1) * (width - 1)
-    });
-    let taken = taken.count();
-    (width > 2 && taken > 1 && 2 * taken > several.len()).then(|| {
-        format!(
-            "{taken} of its first {} rows take several lines, each of which looks like a row: a quotation mark at the beginning of a cell \
-             quotes all up to the next one, so that these lines are lost; double such marks and put others around the cell, or leave \
-             them out",
-            rows.len()
-        )
-    })
 }
 
 /// Whether the only column is that of the labels, by its name.
