@@ -39,6 +39,17 @@ fn files_that_are_not_there_or_not_data() {
     );
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n";
     refused("a.csv", pointer, "", "a.csv: is a pointer of Git LFS to the data; git lfs pull fetches them");
+    for (name, text, kind) in [
+        ("a.sql", "INSERT INTO t (a,b) VALUES\n(1,'x'),\n(2,'y');\n", "a script of SQL and no table"),
+        ("a.sql", "-- MySQL dump 10.13\n--\nDROP TABLE IF EXISTS t;\n", "a script of SQL and no table"),
+        ("a.txt", "--\n-- PostgreSQL database dump\n--\n", "a script of SQL and no table"),
+        ("a.xml", "<?xml version=\"1.0\"?>\n<a><b>1</b></a>\n", "XML and no table"),
+        ("a.pdf", "%PDF-1.4\n1 0 obj\n", "a document and no table"),
+        ("a.db", "SQLite format 3\0\u{10}\0\u{1}\u{1}\0@  \0\0\0\u{1}\n", "a database of SQLite"),
+    ] {
+        let ran = Folder::with(name, text).run(&format!("run {name}"));
+        assert!(ran.code == 2 && ran.stderr.contains(&format!("{name}: is {kind}; ")), "{}", ran.stderr);
+    }
     let page = "\n<!DOCTYPE html>\n<html><body>404, not found</body></html>\n";
     let sentence = "a.txt: is a page of HTML and no table, such as one that says why a file could not be had";
     refused("a.txt", page, "", sentence);

@@ -195,14 +195,31 @@ fn is_binary(text: &[u8]) -> bool {
 }
 
 /// Text that stands for data, and is none: its beginning, and what it is.
-const NO_DATA: [(&str, &str); 3] = [
+const NO_DATA: [(&str, &str); 16] = [
     (
         "version https://git-lfs.github.com/spec/",
         "is a pointer of Git LFS to the data; git lfs pull fetches them",
     ),
     ("<!doctype html", "is a page of HTML and no table, such as one that says why a file could not be had"),
     ("<html", "is a page of HTML and no table, such as one that says why a file could not be had"),
+    ("<table", "is a table of HTML; write its rows as CSV"),
+    ("<?xml", "is XML and no table; write its rows as CSV, JSON or Parquet"),
+    ("%PDF-", "is a document and no table; write its rows as CSV, JSON or Parquet"),
+    ("SQLite format 3", "is a database of SQLite; sqlite3 -csv -header writes the rows of a query"),
+    ("$FL2", "is a file of SPSS; write its rows as CSV, JSON or Parquet"),
+    ("-- MySQL dump", SQL),
+    ("-- MariaDB dump", SQL),
+    ("--\n-- PostgreSQL database dump", SQL),
+    ("PRAGMA foreign_keys", SQL),
+    ("CREATE TABLE ", SQL),
+    ("INSERT INTO ", SQL),
+    ("DROP TABLE ", SQL),
+    ("COPY public.", SQL),
 ];
+
+/// About dumps of databases.
+const SQL: &str = "is a script of SQL and no table; write the rows of a query as CSV: psql --csv -c QUERY, sqlite3 -csv -header, or SELECT … \
+                   INTO OUTFILE of MySQL";
 
 /// About files that are no text.
 const BINARY: &str = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
