@@ -19,6 +19,7 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     };
     let plain_cell = if cell.is_ascii() { Cow::Borrowed(cell) } else { Cow::Owned(plain_signs(cell)?) };
     let (negative, cell) = strip(&plain_cell);
+    let (cell, exponent) = with_exponent(cell);
     let mut plain = Vec::with_capacity(cell.len());
     // Number of digits since the last group separator, and whether the decimal point was read.
     let (mut digits, mut grouped, mut decimals) = (0, false, false);
@@ -64,8 +65,20 @@ pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {
     if grouped && digits != 3 {
         return None;
     }
+    plain.extend_from_slice(exponent);
     let number = number::parse(&plain).ok().filter(|number| number.is_finite())?;
     Some(if negative { -number } else { number })
+}
+
+/// A number and its exponent, as in `1,68E+05`, which is empty if it has none.
+fn with_exponent(cell: &[u8]) -> (&[u8], &[u8]) {
+    let end = cell.len() - cell.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let before = cell[..end].strip_suffix(b"+").or_else(|| cell[..end].strip_suffix(b"-"));
+    let before = before.unwrap_or(&cell[..end]);
+    match before.strip_suffix(b"E").or_else(|| before.strip_suffix(b"e")) {
+        Some(number) if !number.is_empty() && end < cell.len() => cell.split_at(number.len()),
+        _ => (cell, b""),
+    }
 }
 
 /// The notations of numbers that a cell shows by itself.
@@ -201,6 +214,12 @@ mod tests {
             ("0.100", Some(Style::DecimalComma), None),
             ("-0,500", Some(Style::Grouped), None),
             ("10.100", Some(Style::DecimalComma), Some(10_100.0)),
+            ("1,68E+05", Some(Style::DecimalComma), Some(168_000.0)),
+            ("-2,5e-1", Some(Style::DecimalComma), Some(-0.25)),
+            ("1.68E5", Some(Style::Grouped), Some(168_000.0)),
+            ("1,68E", Some(Style::DecimalComma), None),
+            ("E+05", Some(Style::DecimalComma), None),
+            ("1,68E+", Some(Style::DecimalComma), None),
             ("12.5", None, Some(12.5)),
             ("1,5", None, None),
             ("0 days 00:01:30", Some(Style::Duration), Some(90.0)),
