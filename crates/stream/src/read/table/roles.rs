@@ -1,5 +1,6 @@
 //! Infers the kinds of a table's columns from its first rows, with remarks on suspicious columns.
 
+mod categories;
 mod codes;
 mod durations;
 mod holes;
@@ -541,6 +542,7 @@ impl<'a> Look<'a> {
                 shown(name)
             ));
         }
+        notes.extend(self.about_categories(name));
         (CsvRole::Categorical, None)
     }
 }

@@ -393,6 +393,34 @@ fn codes_have_no_units() {
     assert_eq!((said.len(), found.fields[5].unit.as_deref()), (1, Some("A")), "{said:?}");
 }
 
+/// Numbers behind a name in every cell, and categories that differ in case alone.
+#[test]
+fn categories_that_may_be_meant_otherwise_are_told() {
+    let rows = || {
+        (0..60).map(|t| {
+            let hue = ["Red", "red", "blue"][t % 3];
+            format!(
+                "size={}|took={}ms|kind={}|{hue}|{}|{}",
+                t % 9,
+                t % 7,
+                ["p", "q"][t % 2],
+                ["a", "A"][t % 2],
+                t % 2
+            )
+        })
+    };
+    let found = decided("a,b,c,hue,code,label", rows(), |_| {});
+    use CsvRole::{Categorical, Label};
+    assert_eq!(roles(&found), [Categorical, Categorical, Categorical, Categorical, Categorical, Label]);
+    let told: Vec<&String> = found.notes.iter().filter(|note| !note.contains("copy")).collect();
+    let expected = [
+        "column \"a\" becomes categories: its cells begin with \"size=\", and have numbers behind it; without it, they are read as numbers",
+        "column \"b\" becomes categories: its cells begin with \"took=\", and have numbers behind it; without it, they are read as numbers",
+        "the categories \"Red\" and \"red\" of column \"hue\" look alike, and are two: write them alike if they are one",
+    ];
+    assert_eq!(told, expected);
+}
+
 /// Zeros in front of numbers are told, unless the numbers are those of a calendar or a clock.
 #[test]
 fn codes_of_digits_are_told() {
