@@ -65,6 +65,38 @@ const OF_VOWPAL_WABBIT: [(&str, &[&str], &str); 15] = [
     ),
 ];
 
+/// Options as other programs call them, and what they are here.
+const OF_OTHERS: [(&[&str], &str); 13] = [
+    (&["--target", "--class", "--response", "--y", "-y"], "--label COLUMN names the label"),
+    (&["--sep", "--separator", "--delim"], "--delimiter CHAR is what is between cells"),
+    (&["--exclude", "--ignore-columns", "--drop-columns"], "--drop COLUMN,… leaves columns out"),
+    (
+        &["--no-header", "--has-header"],
+        "--header yes or --header no says whether the first line has the names",
+    ),
+    (&["--na-values", "--na", "--null"], "--missing WORD,… says what counts as missing"),
+    (&["--nrows", "--rows", "--max-rows", "--head"], "--limit ROWS reads so many rows"),
+    (&["--skip-rows", "--skiprows"], "rows are left out before, as by tail -n +2 DATA | noregret run -"),
+    (&["--encoding"], "text is converted before, as by iconv -f WINDOWS-1252 -t UTF-8 DATA | noregret run -"),
+    (
+        &["--epochs", "--iterations", "--n-iter"],
+        "a run is one pass over the data; in Python AutoClassifier(passes=10)",
+    ),
+    (&["--model"], "--save MODEL writes the model of a run, and --load MODEL goes on with one"),
+    (
+        &["--output", "-o", "--out", "--predict"],
+        "--save MODEL writes the model of a run, and --predictions FILE what it forecast",
+    ),
+    (&["--test", "--validation", "--eval-data"], "noregret predict MODEL DATA scores a model on other rows"),
+    (&["-v", "--verbose"], "all is said without an option; --json says more"),
+];
+
+/// Commands as other programs call them.
+const COMMANDS: [(&[&str], &str); 2] = [
+    (&["train", "fit", "learn"], "noregret run DATA --save MODEL learns from data"),
+    (&["test", "score", "apply", "classify"], "noregret predict MODEL DATA forecasts with a model"),
+];
+
 /// Adds a tip to an error in `args`, in place of those that do not help.
 pub(crate) fn add(error: &mut clap::Error, args: &[OsString]) {
     let tip = match error.kind() {
@@ -76,6 +108,7 @@ pub(crate) fn add(error: &mut clap::Error, args: &[OsString]) {
     };
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
@@ -109,11 +142,20 @@ fn of_argument(given: &str, args: &[OsString]) -> Option<String> {
             }),
         };
     }
-    let (task, _, ours) = OF_VOWPAL_WABBIT.iter().find(|(_, options, _)| options.contains(&option))?;
-    Some(format!("in place of Vowpal Wabbit's {option} ({task}): {ours}"))
+    let of_vw = OF_VOWPAL_WABBIT.iter().find(|(_, options, _)| options.contains(&option));
+    match of_vw {
+        Some((task, _, ours)) => Some(format!("in place of Vowpal Wabbit's {option} ({task}): {ours}")),
+        None => among(&OF_OTHERS, option),
+    }
 }
 
-/// A tip for an unknown command that is a file.
+/// What stands beside a word in a list.
+fn among(list: &[(&[&str], &str)], word: &str) -> Option<String> {
+    list.iter().find(|(words, _)| words.contains(&word)).map(|(_, ours)| (*ours).to_owned())
+}
+
+/// A tip for an unknown command, which may be a file.
 fn of_command(given: &str) -> Option<String> {
-    Path::new(given).is_file().then(|| format!("to learn from this file: noregret run {given}"))
+    let file = Path::new(given).is_file().then(|| format!("to learn from this file: noregret run {given}"));
+    file.or_else(|| among(&COMMANDS, given))
 }

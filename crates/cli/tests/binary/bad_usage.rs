@@ -272,6 +272,9 @@ fn values_with_a_minus_and_files_without_a_command() {
         ),
         ("run a.csv --id -1", "a value that begins with a minus is written behind an equals sign: --id=-1"),
         ("a.csv --label b", "to learn from this file: noregret run a.csv"),
+        ("run a.csv --target b", "--label COLUMN names the label"),
+        ("run a.csv --sep ;", "--delimiter CHAR is what is between cells"),
+        ("train a.csv", "noregret run DATA --save MODEL learns from data"),
     ] {
         let ran = folder.run(arguments);
         assert!(ran.code == 1 && ran.stderr.contains(&format!("\n  tip: {tip}\n")), "{}", ran.stderr);
