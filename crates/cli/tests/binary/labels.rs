@@ -439,6 +439,16 @@ fn labels_that_look_alike_are_told() {
     assert!(ran.stderr.contains("look alike, and are two classes"), "{}", ran.stderr);
     let sentence = "the label \"Unknown\" is a class like others: if it stands for a missing label, the option missing = Unknown";
     assert!(said(&["No", "Unknown", "yes"]).contains(sentence), "{}", said(&["No", "Unknown", "yes"]));
+    for word in ["not available", "N/D", "TBD", "??", "''"] {
+        let sentence = format!("the label \"{word}\" is a class like others");
+        assert!(said(&["no", word, "yes"]).contains(&sentence), "{word}");
+    }
+    for word in ["[NULL]", "(blank)", "#ERROR!"] {
+        assert!(
+            said(&["no", word, "yes"]).contains(&format!("the label \"{word}\" counts as missing")),
+            "{word}"
+        );
+    }
 }
 
 /// A missing weight is 1, in every word for it.

@@ -259,8 +259,24 @@ pub fn look_alike(labels: &Labels) -> Option<String> {
 
 /// A remark on a label that is a class, and would stand for a missing label in many tables.
 pub fn perhaps_missing(labels: &Labels) -> Option<String> {
-    const WORDS: [&str; 7] =
-        ["unknown", "missing", "undefined", "unlabeled", "unlabelled", "nil", "no label"];
+    const WORDS: [&str; 16] = [
+        "unknown",
+        "missing",
+        "undefined",
+        "unlabeled",
+        "unlabelled",
+        "nil",
+        "no label",
+        "not available",
+        "no data",
+        "n/d",
+        "n.a",
+        "tbd",
+        "??",
+        "..",
+        "...",
+        "''",
+    ];
     let name = labels.iter().find(|name| WORDS.iter().any(|word| name.eq_ignore_ascii_case(word)))?;
     Some(format!(
         "the label {} is a class like others: if it stands for a missing label, the option missing = {name} says so",

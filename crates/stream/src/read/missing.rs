@@ -6,10 +6,10 @@ use super::label;
 
 /// Words for a missing value, as programs write them: R, SQL, pandas, Excel, databases' dumps. An empty cell
 /// and a number that is NaN are missing, too.
-pub(crate) const WORDS: [&str; 29] = [
+pub(crate) const WORDS: [&str; 34] = [
     "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "NULL", "null", "Null", "None", "NaT", "\\N", "<NA>",
     "#N/A", "#NA", "-nan", "-NaN", "#N/A N/A", "<null>", "(null)", "n.a.", "N.A.", "#VALUE!", "#REF!",
-    "#DIV/0!", "#NUM!", "#NAME?", "#NULL!",
+    "#DIV/0!", "#NUM!", "#NAME?", "#NULL!", "#ERROR!", "#SPILL!", "#CALC!", "[NULL]", "(blank)",
 ];
 
 /// Marks for a missing value. As labels they are missing unless they are classes themselves; see
@@ -112,7 +112,7 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 /// Whether a cell is a word or a mark for a missing value.
 fn is_word(cell: &[u8]) -> bool {
     match cell[0] {
-        b'n' | b'N' | b'<' | b'#' | b'\\' | b'(' => {
+        b'n' | b'N' | b'<' | b'#' | b'\\' | b'(' | b'[' => {
             WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
         }
         b'-' => cell == b"-" || cell == b"--" || cell.eq_ignore_ascii_case(b"-nan"),
@@ -136,12 +136,13 @@ mod tests {
         let missing = Missing::default();
         for word in [
             "", "NA", "NaN", "nan", "N/A", "n/a", "NULL", "null", "None", "?", "NaT", "\\N", "<NA>", "#N/A",
-            "-", "--", ".", "(null)", "n.a.", "#DIV/0!", "#VALUE!", "\u{2014}",
+            "-", "--", ".", "(null)", "n.a.", "#DIV/0!", "#VALUE!", "\u{2014}", "[NULL]", "(blank)",
+            "#ERROR!",
         ] {
             assert!(missing.is_cell(word.as_bytes()) && missing.is_label(word), "{word}");
         }
         for word in
-            ["0", "1", "-1", ".5", "x", "-x", "Nancy", "N", "Infinity", "n.a", "(x)", "#1", "\u{2026}"]
+            ["0", "1", "-1", ".5", "x", "-x", "Nancy", "N", "Infinity", "n.a", "(x)", "#1", "\u{2026}", "[x]"]
         {
             assert!(!missing.is_cell(word.as_bytes()) && !missing.is_label(word), "{word}");
         }
