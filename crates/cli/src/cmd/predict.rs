@@ -155,8 +155,8 @@ fn note_rows(examples: &ReadExamples, empty: u64) {
     for odd in examples.reader.odd_cells() {
         note(format_args!("noregret: {odd}"));
     }
-    if let Some(zeros) = examples.zeros() {
-        note(format_args!("noregret: {zeros}"));
+    for sentence in examples.zeros().into_iter().chain(examples.outside()) {
+        note(format_args!("noregret: {sentence}"));
     }
     if examples.reader.dropped_features() > 0 {
         let dropped = counted(examples.reader.dropped_features(), "value");

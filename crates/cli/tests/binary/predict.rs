@@ -406,3 +406,21 @@ fn lines_without_a_column_of_the_model() {
     let said = folder.run("predict m b.svm").succeeded().stderr;
     assert!(!said.contains("was trained with"), "{said}");
 }
+
+/// Decimals of another notation than the model's may be thousands in it.
+#[test]
+fn numbers_far_outside_are_told() {
+    let folder = Folder::new();
+    let rows = |between: char, point: char| {
+        let row = |t: usize| format!("1{point}{:03}{between}{}\n", 500 + 37 * t % 400, ["u", "v"][t % 2]);
+        format!("size{between}label\n") + &(0..60).map(row).collect::<String>()
+    };
+    folder.write("comma.csv", rows(';', ','));
+    folder.write("point.csv", rows(',', '.'));
+    folder.run("run comma.csv --learner ogd --quiet --save m").succeeded();
+    let said = |name: &str| folder.run(&format!("predict m {name}")).succeeded().stderr;
+    let sentence =
+        "60 rows have numbers far outside of what the model has learnt, as 1500 of the feature \"size\"";
+    assert!(said("point.csv").contains(&format!("noregret: {sentence}")), "{}", said("point.csv"));
+    assert!(!said("comma.csv").contains("far outside"), "{}", said("comma.csv"));
+}

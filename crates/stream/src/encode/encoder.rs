@@ -12,9 +12,11 @@ use super::example::{Example, Logged, OwnedTruth};
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
+use crate::encode::outside::Outside;
 use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
+use crate::read::columns::Columns;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::number::LARGEST_NORM;
@@ -84,6 +86,8 @@ pub struct Encoder {
     costs: Option<Costs>,
     /// The costs of rows that it has clipped.
     clipped: Clipped,
+    /// Rows that are not learnt, with numbers far outside of what was.
+    outside: Outside,
     /// Whether rows of decisions move the scaling when they are learnt, not when they are decided on.
     when_learnt: bool,
     /// The weights of classes.
@@ -355,6 +359,11 @@ impl Encoder {
     /// What to say of costs that were clipped, if any was.
     pub fn clipped_costs(&self) -> Option<Remark> {
         self.clipped.remark("costs", self.costs?)
+    }
+
+    /// What to say of rows that were not learnt and have numbers far outside of what was, if there were any.
+    pub(crate) fn outside(&self, columns: &Columns) -> Option<String> {
+        self.outside.note(columns)
     }
 
     /// The refusal of a label, if it is to be learnt with the way out.

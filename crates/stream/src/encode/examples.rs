@@ -271,6 +271,11 @@ impl ReadExamples {
         self.holes.untold(self.reader.as_ref())
     }
 
+    /// With fixed classes: a remark on numbers far outside of what the model has learnt, if there were any.
+    pub fn outside(&self) -> Option<String> {
+        self.encoder.outside(self.reader.columns())
+    }
+
     /// The error of the first of them.
     pub fn first_bad_row(&self) -> Option<&str> {
         self.first_bad.as_deref()

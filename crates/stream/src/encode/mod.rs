@@ -1,6 +1,6 @@
 //! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), their weights
 //! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), missing
-//! numbers (`holes`), and rows that are learnt later, or never (`late`).
+//! numbers (`holes`), numbers far outside (`outside`), and rows that are learnt later, or never (`late`).
 
 mod ahead;
 pub mod class_weights;
@@ -12,6 +12,7 @@ pub mod holes;
 pub mod labels;
 mod late;
 mod measure;
+mod outside;
 pub mod scale;
 pub mod survey;
 

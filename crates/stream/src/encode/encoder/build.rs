@@ -8,6 +8,7 @@ use super::{Encoder, LargeRow};
 use crate::encode::class_weights::ClassWeights;
 use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
+use crate::encode::outside::Outside;
 use crate::encode::scale::{Scaler, Scaling};
 
 impl Encoder {
@@ -30,6 +31,7 @@ impl Encoder {
             fills_missing: false,
             costs: None,
             clipped: Clipped::default(),
+            outside: Outside::default(),
             when_learnt: false,
             class_weights: ClassWeights::default(),
         }

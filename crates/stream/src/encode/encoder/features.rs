@@ -83,6 +83,9 @@ impl Encoder {
     ) -> Result<(), Fault> {
         let x = Features::Sparse { indices, values };
         let clipped = if observe { self.scaler.admit(x) } else { self.scaler.clip(x) };
+        if let Some(clipped) = clipped.as_deref().filter(|_| !observe) {
+            self.outside.see(indices, values, clipped);
+        }
         let values = clipped.as_deref().unwrap_or(values);
         if !observe || self.sparse {
             if observe {
