@@ -162,8 +162,9 @@ def test_copies_know_the_order_of_columns(model):
     model.run(frame, (y == "yes").astype(int))
     for same in (model, copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         for other in (frame[["c", "b", "a"]], frame.rename(columns={"b": "z"})):
-            with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
-                same.predict_proba(other)
+            for what in (other, other.iloc[0]):
+                with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
+                    same.predict_proba(what)
             with pytest.raises(ValueError, match="they were needed in the order of the first table, a, b, c"):
                 same.explain(other if model.name == "folklore" else other.iloc[0])
         assert (same.predict_proba(pandas.DataFrame(x)) == same.predict_proba(frame)).all()

@@ -61,15 +61,6 @@ def test_rows_in_other_shapes_are_taken():
     assert learner.predict({"text": "refund me please"}) == "v"
 
 
-def test_an_array_has_the_columns_of_the_table():
-    learner = Learner("ogd")
-    learner.run(FRAME[["a"]].assign(b=FRAME["a"] % 2), Y)
-    x = np.column_stack([FRAME["a"], FRAME["a"] % 2])
-    np.testing.assert_array_equal(learner.predict_proba(x), learner.predict_proba(FRAME[["a"]].assign(b=FRAME["a"] % 2)))
-    with pytest.raises(ValueError, match="x has 3 columns; the 2 of the learner were needed: a, b"):
-        learner.predict(np.ones((2, 3)))
-
-
 def test_sentences_name_the_place():
     with pytest.raises(ValueError, match="column 'a', row 6: inf; a finite number was needed"):
         Learner().run(FRAME.assign(a=np.where(np.arange(ROWS) == 6, np.inf, FRAME["a"])), Y)

@@ -77,23 +77,6 @@ def test_a_learner_of_a_table_is_the_command_lines(tmp_path):
         assert more.rates == learner.copy().run(frame[half:], y[half:]).rates
 
 
-def test_every_kind_of_table_is_the_same_table():
-    frame, y = tickets(120)
-    frame["created"] = frame["created"].astype(str)
-    expected = Learner().run(frame, y, probabilities=True).probabilities
-    columns = {name: [None if pandas.isna(cell) else cell for cell in frame[name].tolist()] for name in frame}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    kinds = [columns, rows]
-    with_polars = pytest.importorskip("polars")
-    kinds.append(with_polars.DataFrame(columns))
-    kinds.append(pytest.importorskip("pyarrow").table(columns))
-    for table in kinds:
-        np.testing.assert_array_equal(Learner().run(table, y.tolist(), probabilities=True).probabilities, expected)
-    # The label may be one of the columns.
-    named = Learner().run(frame.assign(queue=y), "queue", probabilities=True)
-    np.testing.assert_array_equal(named.probabilities, expected)
-
-
 def test_cells_are_handed_over_as_they_are():
     """As text, a row without any cell would be no row, one of the names of the columns a header, and 31 February a category."""
     colours = ["red", "blue", "colour"] * 40

@@ -149,18 +149,6 @@ def test_rivers_class_weights_are_a_dictionary():
 # Rows
 
 
-@pytest.mark.parametrize("model", [Learner("folklore", features=3, classes=2), Bandit("squarecb", features=3, classes=2)], ids=["learner", "bandit"])
-def test_columns_by_places_keep_their_order(model):
-    x, y = rows()
-    frame = pandas.DataFrame(x, columns=["a", "b", "c"])
-    model.run(frame, (y == "yes").astype(int))
-    other = frame[["c", "b", "a"]]
-    for what in (other, other.iloc[0]):
-        with pytest.raises(ValueError, match="x has the columns c, b, a; they were needed in the order of the first table, a, b, c"):
-            model.predict_proba(what)
-    assert model.predict_proba(frame).shape == model.predict_proba(x).shape
-
-
 def test_named_rows_are_matched_by_name():
     x, y = rows()
     frame = pandas.DataFrame(x, columns=["a", "b", "c"])
@@ -185,14 +173,6 @@ def test_one_row_of_lists_is_one_row():
     learner = Learner("folklore", labels=["no", "yes"])
     learner.learn_one({"tags": ["new", "vip"]}, "yes")
     assert learner.rounds == 1
-
-
-def test_labels_in_another_order_are_said():
-    x, y = rows()
-    frame, labels = pandas.DataFrame(x).sample(frac=1, random_state=1), pandas.Series(y)
-    for model in (Learner("folklore"), Bandit("squarecb")):
-        with pytest.warns(UserWarning, match="y has the index of x in another order, and rows are matched by their places"):
-            model.run(frame, labels)
 
 
 def test_files_and_tables_in_a_list_are_no_rows(tmp_path):
