@@ -82,6 +82,9 @@ def test_decimal_labels_are_numbers_in_a_file(labels, back, tmp_path):
         model.run(x, y)
         with pytest.warns(UserWarning, match="the label Decimal.* is saved as the number"):
             model.save(tmp_path / "model")
+        # A copy of a learner that had been saved had the labels of the file.
+        for same in (model, model.copy(), pickle.loads(pickle.dumps(model))):
+            assert {type(label) for label in same.predict(x).tolist()} == {Decimal}
         loaded = type(model).load(tmp_path / "model")
         known = loaded._labels_out().tolist()
         assert sorted((str(type(label)), label) for label in known) == sorted((str(type(label)), label) for label in back)

@@ -91,6 +91,7 @@ class Learner(Described):
 
     __slots__ = ()
     _compiled = _core.Learner
+    _kept = ("_asked", "_values", "_grows", "_class_weight", "_frame")
 
     def __init__(
         self,
@@ -468,12 +469,6 @@ class Learner(Described):
         model._outputs, model._class_weight = None, (core.class_weights or None) if core is not None else None
         return model
 
-    def copy(self: _L) -> _L:
-        """An independent copy."""
-        model = self._wrap(None if self._held is None else self._held.copy())
-        model._asked = self._asked
-        return model._like([self])._placed(self)
-
     def _like(self: _L, learners: Sequence[Any]) -> _L:
         for one in learners:
             _targets.check_types((one._values or {}).values(), self._values or {})
@@ -483,11 +478,6 @@ class Learner(Described):
         self._grows, self._class_weight = learners[0]._grows, learners[0]._class_weight
         return self
 
-    def __getstate__(self) -> Any:
-        state = None if self._held is None else self._held.to_bytes()
-        return state, self._asked, self._values, self._grows, self._class_weight, self._frame
-
     def __setstate__(self, state: Any) -> None:
-        held, self._asked, self._values, self._grows, self._class_weight, self._frame = state
-        self._held = None if held is None else _core.Learner.from_bytes(held)
-        self._index = self._outputs = None
+        super().__setstate__(state)
+        self._outputs = None

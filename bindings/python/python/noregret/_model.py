@@ -23,6 +23,8 @@ class Model(Generic[_C]):
     _compiled: type[_C]
     _registered: ClassVar[str | None] = None
     """The name in the registry of a class of its own."""
+    _kept: ClassVar[tuple[str, ...]]
+    """What copies and pickles have beside the compiled part, in the order of pickles."""
     _held: _C | None
     """None until the first rows determine the learner."""
     _index: dict[str, int] | None
@@ -160,7 +162,10 @@ class Model(Generic[_C]):
 
     def copy(self: _M) -> _M:
         """An independent copy, with pending decisions if there are any."""
-        return self._wrap(self._core.copy())._placed(self)
+        model = self._wrap(None if self._held is None else self._held.copy())
+        for name in self._kept:
+            setattr(model, name, getattr(self, name))
+        return model
 
     def __copy__(self: _M) -> _M:
         return self.copy()
@@ -169,12 +174,14 @@ class Model(Generic[_C]):
         return self.copy()
 
     def __getstate__(self) -> Any:
-        return self._core.to_bytes(), self._frame
+        return None if self._held is None else self._held.to_bytes(), *(getattr(self, name) for name in self._kept)
 
     def __setstate__(self, state: Any) -> None:
-        held, self._frame = state
-        self._held = self._compiled.from_bytes(held)
+        held, *kept = state
+        self._held = None if held is None else self._compiled.from_bytes(held)
         self._index = None
+        for name, value in zip(self._kept, kept, strict=True):
+            setattr(self, name, value)
 
     def _repr_html_(self) -> str:
         facts = [("rounds", self.rounds), ("classes", self.classes), ("features", self.features)]

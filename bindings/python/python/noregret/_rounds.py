@@ -25,6 +25,7 @@ class Rounds(Model[_core.Bandit]):
     """Rows and labels of a bandit."""
 
     __slots__ = ("_given",)
+    _kept = ("_given", "_asked", "_frame")
     _given: dict[str, Any]
     """The labels as they were given, by their text; empty where only their text is known."""
 
@@ -217,7 +218,7 @@ class Rounds(Model[_core.Bandit]):
             return np.arange(len(names))
         return as_array([self._given.get(name, name) for name in names])
 
-    # Copies and pickles
+    # Loading
 
     @classmethod
     def _wrap(cls: type[_R], core: Any) -> _R:
@@ -226,20 +227,6 @@ class Rounds(Model[_core.Bandit]):
         if core is not None and core.block is None:
             bandit._given = dict(core.given) or ({} if are_numbers(core) else {name: name for name in core.labels})
         return bandit
-
-    def copy(self: _R) -> _R:
-        """An independent copy, with the pending decisions."""
-        bandit = self._wrap(None if self._held is None else self._held.copy())
-        bandit._given, bandit._asked = self._given, self._asked
-        return bandit._placed(self)
-
-    def __getstate__(self) -> Any:
-        return None if self._held is None else self._held.to_bytes(), self._given, self._asked, self._frame
-
-    def __setstate__(self, state: Any) -> None:
-        core, self._given, self._asked, self._frame = state
-        self._held = None if core is None else self._compiled.from_bytes(core)
-        self._index = None
 
 
 def _one_axis(y: Any) -> None:
