@@ -324,3 +324,60 @@ def test_columns_have_the_roles_that_they_were_given():
         fit(split(frame, y, 2), engine=ENGINE, categorical=["shops"])
     with pytest.raises(TypeError, match="categorical is 'shop'; a list was needed"):
         fit(split(frame, y, 2), engine=ENGINE, categorical="shop")
+
+
+def frames():
+    """A table in two parts: numbers, whole numbers, and labels that both tell."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    a, c = rng.normal(size=200), rng.integers(0, 4, size=200)
+    table = pandas.DataFrame({"a": a, "c": c, "y": np.where(c % 2 == 0, "even", "odd")})
+    return table.iloc[:100], table.iloc[100:]
+
+
+def test_shards_agree_on_how_categories_are_written():
+    first, second = frames()
+    whole = fit([[first], [second]], engine=ENGINE, categorical=["c"])
+    # Pandas makes 1.0 of 1 where another cell is missing: also of a category that one shard alone has as a whole number.
+    pandas = pytest.importorskip("pandas")
+    for at, other in enumerate((second.astype({"c": float}), second.astype({"c": float}).replace({"c": {3.0: np.nan}}))):
+        for parts in ([first, other], [first[first["c"] < 3], other, first[first["c"] == 3]]):
+            fitted = fit([[part] for part in parts], engine=ENGINE, categorical=["c"])
+            assert sorted(name for name in fitted.learner.columns if name.startswith("c=")) == [f"c={at}" for at in range(4)], at
+    same = fit([[first], [second.astype({"c": float})]], engine=ENGINE, categorical=["c"])
+    np.testing.assert_array_equal(same.learner.predict_proba(first[["a", "c"]]), whole.learner.predict_proba(first[["a", "c"]]))
+    # True may be 1 elsewhere, in categories and in numbers.
+    truths = [pandas.DataFrame({"b": part["c"] % 2 == 0, "y": part["y"]}) for part in (first, second)]
+    alike = fit([[truths[0]], [truths[1].astype({"b": int})]], engine=ENGINE)
+    assert alike.learner.columns == ["b=True", "b=False"] and alike.held_out["errors"] == 0
+    alike = fit([[truths[0].astype({"b": int})], [truths[1]]], engine=ENGINE)
+    assert alike.learner.columns == ["b"] and alike.held_out["errors"] == 0
+
+
+def test_parts_with_other_columns_are_refused():
+    first, second = frames()
+    for shown in (lambda part: part, lambda part: {name: part[name].tolist() for name in part}):
+        with pytest.raises(ValueError, match="x has no column 'c', which the first table had"):
+            fit([[shown(first)], [shown(second.drop(columns="c"))]], engine=ENGINE)
+        with pytest.raises(ValueError, match="x has a column 'd', which the first table did not have; columns= names those to learn from"):
+            fit([[shown(first)], [shown(second.assign(d=1))]], engine=ENGINE)
+        assert fit([[shown(first)], [shown(second.assign(d=1))]], engine=ENGINE, columns=["c", "a"]).learner.columns == ["c", "a"]
+    matrix = {"x": first[["a", "c"]].to_numpy(), "y": first["y"].to_numpy()}
+    assert fit([[matrix]], engine=ENGINE).learner.features == 2
+    # A matrix and another column: both are learnt.
+    assert fit([[{**matrix, "d": first["c"].to_numpy()}]], engine=ENGINE).learner.columns == ["x[0]", "x[1]", "d"]
+    with pytest.raises(ValueError, match="column 'd': the columns are x"):
+        fit([[matrix]], engine=ENGINE, columns=["d"])
+
+
+def test_parts_without_rows_may_have_lost_their_columns():
+    pandas = pytest.importorskip("pandas")
+    first, second = frames()
+    whole = fit([[first], [second]], engine=ENGINE)
+    empty = pandas.DataFrame()
+    for blocks in ([[empty], [first], [second]], [[first, empty], [], [second.iloc[:0], second]]):
+        fitted = fit(blocks, engine=ENGINE)
+        assert fitted.learner.columns == whole.learner.columns
+        assert fitted.held_out["log_loss"] == pytest.approx(whole.held_out["log_loss"], rel=1e-6)
+    parts = [[(part[["a", "c"]], part["y"])] for part in (first, second)]
+    assert fit([parts[0], [(empty, [])], parts[1]], engine=ENGINE).learner.columns == ["a", "c"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core, _tables
+from . import _arrays, _core, _tables, _written
 from ._arrays import Floats
 from ._explain import Explanation
 from ._kinds import KINDS
@@ -159,7 +159,7 @@ class Described(Labelled):
         _tables.check_names(x, self.roles)
         if isinstance(x, np.ndarray):
             table = table._replace(names=_tables.in_places(self.roles, len(table.names), "learner"))
-        return _tables.as_written(table, self._held)
+        return _written.as_known(table, self._held)
 
     def _label(self) -> str:
         """The name of the label's column."""

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _arrays, _core, _offers, _tables, _targets
+from . import _arrays, _core, _offers, _tables, _targets, _written
 from ._arrays import Floats, Ints, Rows
 from ._kinds import caution
 from ._labels import are_numbers
@@ -179,7 +179,7 @@ class Rounds(Model[_core.Bandit]):
             return _core.Table.of_lines(b'{"x": {}}\n')
         table = _tables.table(x)
         if self._core.roles:
-            return _tables.as_written(table, self._core).given()
+            return _written.as_known(table, self._core).given()
         if isinstance(x, list | tuple):
             # A feature that a row does not have is 0, and not missing.
             lines = (_tables.table([row]).lines(times=True) if row else b'{"x": {}}\n' for row in x)

@@ -386,28 +386,6 @@ def roles_of(core: _core.Learner | _core.Bandit) -> dict[str, str]:
     return dict(core.roles if isinstance(core, _core.Bandit) else _core.roles(core))
 
 
-def as_written(table: Table, core: _core.Learner | _core.Bandit) -> Table:
-    """The table with numbers and truth values written as the learner knows them: pandas makes 1.0 of 1 where another cell of the column is
-    missing, and True may be 1 elsewhere."""
-    roles = roles_of(core)
-    known: set[str] | None = None
-    columns = list(table.cells)
-    for at, name in enumerate(table.names):
-        if roles.get(name) == "numeric" and any(type(cell) in (bool, np.bool_) for cell in columns[at]):
-            columns[at] = [int(cell) if isinstance(cell, bool | np.bool_) else cell for cell in columns[at]]
-        if roles.get(name) == "categorical" and any(type(cell) in (int, float, bool) for cell in columns[at]):
-            known = set(core.columns) if known is None else known
-            columns[at] = [_written(cell, name, known) for cell in columns[at]]
-    return table._replace(cells=columns)
-
-
-def _written(cell: Any, name: str, known: Collection[str]) -> Any:
-    if type(cell) not in (int, float, bool) or cell != cell // 1 or f"{name}={cell}" in known:
-        return cell
-    others: list[Any] = [int(cell), float(cell), *([bool(cell)] if cell in (0, 1) else [])]
-    return next((other for other in others if f"{name}={other}" in known), cell)
-
-
 def free(name: str, others: Sequence[str]) -> str:
     """`name`, or a name like it that no column has."""
     while name in others:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _core, _tables, _targets
+from .. import _arrays, _core, _tables, _targets, _written
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
@@ -178,7 +178,7 @@ class _Keyed:
             raise ValueError(f"x has {count} rows without columns; the {len(roles)} of the first table were needed: {', '.join(roles[:10])}")
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
-        values, indices, starts, width = _core.learner_rows(self._core, _tables.as_written(table, self._core).given())
+        values, indices, starts, width = _core.learner_rows(self._core, _written.as_known(table, self._core).given())
         rows = np.zeros((len(starts) - 1, width))
         rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
         return rows

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _arrays, _core, _tables, _targets
+from .. import _arrays, _core, _tables, _targets, _written
 from .._arrays import Floats, Ints, Rows
 
 Block = Any
@@ -97,7 +97,7 @@ def features(reading: Reading, *blocks: Block) -> str:
         if not isinstance(x, _tables.Table):
             raise ValueError(_MIXED)
         if len(y):
-            _, schema = _core.table_rows(x.given(), schema)
+            _, schema = _core.table_rows(_alike(x, schema).given(), schema)
     return schema
 
 
@@ -307,13 +307,19 @@ def _numbers(x: Any, schema: str | None, holes: bool = False) -> Rows:
         return x if isinstance(x, tuple) else _arrays.rows(x)
     if schema is None:
         raise ValueError(_MIXED)
-    sparse, _ = _core.table_rows(x.given(), schema, holes)
+    sparse, _ = _core.table_rows(_alike(x, schema).given(), schema, holes)
     values, indices, starts, width = sparse
     if width > _core.DENSE:
         return _numbers(x, schema) if holes else sparse
     rows = np.zeros((len(starts) - 1, width))
     rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
     return rows
+
+
+def _alike(x: _tables.Table, schema: str) -> _tables.Table:
+    """The table with categories that are numbers written as in the schema, in which shards that do not know of each other agree."""
+    roles = {field["name"]: field["role"] for field in _fields(schema)}
+    return _written.alike(x, roles, lambda: json.loads(schema)["columns"].get("named", ()), whole=True)
 
 
 def _summed(rates: Mapping[str, float]) -> dict[str, float]:
@@ -343,7 +349,8 @@ def _count(x: Any) -> int | None:
 def _halves(block: Block, reading: Reading) -> tuple[Any, Any]:
     """The rows and the labels of a block, as they are."""
     label, columns = reading.label, reading.columns
-    if isinstance(block, Mapping) and "x" in block and np.ndim(block["x"]) == 2:
+    alone = isinstance(block, Mapping) and set(block) == {"x", label} and list(columns or ["x"]) == ["x"]
+    if alone and np.ndim(block["x"]) == 2:
         return np.asarray(block["x"]), np.asarray(block[label])
     if isinstance(block, tuple):
         x, y = block
@@ -351,15 +358,18 @@ def _halves(block: Block, reading: Reading) -> tuple[Any, Any]:
         if not (told or _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)):
             return _arrays.rows(x), y
         table = _tables.table(x if _tables.is_table(x) else np.asarray(x))
-        _check_names(x, table, reading)
-        return (table if columns is None else table.only(columns)), y
+        table = table if columns is None else table.only(columns)
+        if len(y):
+            _check_names(x, table, reading)
+        return table, y
     table, label = _tables.table(block), _tables.trimmed(label)
-    _check_names(block, table, reading)
+    if not table.names:  # An empty block may have lost its columns.
+        return table, []
     if label not in table.names:
         raise ValueError(f"label = {label!r}: the columns are {', '.join(table.names)}")
     y, table = table.cells[table.names.index(label)], table.without(label)
-    if columns is not None:
-        table = table.only(columns)
+    table = table if columns is None else table.only(columns)
+    _check_names(block, table, reading)
     vectors = table.cells[0] if len(table.names) == 1 else []
     if vectors and all(isinstance(cell, list) and not any(isinstance(x, str) for x in cell) for cell in vectors):
         return np.array(vectors, dtype=np.float64), y
@@ -378,12 +388,16 @@ def _fields(schema: str) -> list[dict[str, Any]]:
 
 
 def _check_names(x: Any, table: _tables.Table, reading: Reading) -> None:
-    """Refuses a frame that lacks a column of the first one: what a worker warns of is seen by nobody."""
-    if reading.schema is None or _tables.column_names(x) is None or table.nests:
+    """Refuses a frame that has other columns than the first one: what a worker warns of is seen by nobody."""
+    if reading.schema is None or not (isinstance(x, Mapping) or _tables.column_names(x)) or table.nests:
         return
-    missing = [field["name"] for field in _fields(reading.schema) if field["role"] not in ("label", "weight", "drop") and field["name"] not in table.names]
+    roles = {field["name"]: field["role"] for field in _fields(reading.schema)}
+    missing = [name for name, role in roles.items() if role not in ("label", "weight", "drop") and name not in table.names]
     if missing:
         raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
+    new = [name for name in table.names if name not in roles]
+    if new:
+        raise ValueError(f"x has a column {new[0]!r}, which the first table did not have; columns= names those to learn from")
 
 
 def _name(label: Any) -> str:

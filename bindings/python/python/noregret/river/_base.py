@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from .. import _arrays, _core, _tables, _targets
+from .. import _arrays, _core, _tables, _targets, _written
 from .._kinds import KINDS, caution, classifier, number, truth, unless_none, whole
 from .._learner import Learner
 
@@ -258,7 +258,7 @@ class Classifier(base.MiniBatchClassifier):
             if self._core is None:
                 return dict.fromkeys(self._classes, 0.5)
             if self._table is not None:
-                table = _tables.as_written(_tables.table([self._whole(x)]), self._core)
+                table = _written.as_known(_tables.table([self._whole(x)]), self._core)
                 found, misfits = _core.predict_table(self._core, table.given(), False)
                 _tables.tell(misfits, 2)
                 return self._named(found[0].tolist())
@@ -322,7 +322,7 @@ class Classifier(base.MiniBatchClassifier):
 
         names = list(X.columns)
         if self._table is not None:
-            probabilities, misfits = _core.predict_table(self._table._core, _tables.as_written(_tables.table(X), self._table._core).given(), False)
+            probabilities, misfits = _core.predict_table(self._table._core, _written.as_known(_tables.table(X), self._table._core).given(), False)
             _tables.tell(misfits, 3)
             return pandas.DataFrame(probabilities[:, : len(self._classes)], index=X.index, columns=list(self._classes))
         rows = [
