@@ -69,17 +69,14 @@ impl Hub {
             .map_err(|error| format!("{}: cannot be read: {error}", folder.display()))?;
         let mut models = BTreeMap::new();
         for entry in entries.flatten() {
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            if name.starts_with('.') {
-                // Removes models that were being made or deleted when the process died.
-                let _ = std::fs::remove_dir_all(entry.path());
-                continue;
-            }
-            if !entry.path().is_dir() {
-                tracing::warn!("{} is no folder of a model, and is left alone", entry.path().display());
-            } else if names::check("the model's", &name).is_ok() {
-                remove_hidden(&entry.path());
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            if names::is_unfinished(&name) {
+                let _ = std::fs::remove_dir_all(&path);
+            } else if path.is_dir() && names::check("the model's", &name).is_ok() {
+                remove_hidden(&path);
                 models.insert(name, Place::Recovering);
+            } else {
+                tracing::warn!("{} is no folder of a model, and is left alone", path.display());
             }
         }
         let left = Mutex::new(models.keys().cloned().collect());
@@ -447,7 +444,7 @@ pub(crate) async fn descriptions(models: &[(String, Place)]) -> Result<Vec<Arc<V
 /// Removes the hidden files of a model: logs that were being evaluated when the process died.
 fn remove_hidden(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        if entry.file_name().to_string_lossy().starts_with(".evaluation-") {
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -194,7 +194,7 @@ fn open(
 ) -> Result<App, Fault> {
     // Removes backups that were being made when the process died.
     for entry in std::fs::read_dir(dir.join("backups")).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with('.') {
+        if safety::names::is_unfinished(&entry.file_name().to_string_lossy()) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

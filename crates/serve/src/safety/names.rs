@@ -22,6 +22,14 @@ pub(crate) fn check(whose: &str, name: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("name", what))
 }
 
+/// Whether `name` is that of the folder of a model or a backup that was being made, or of a model that was
+/// being deleted, when the process died. Other hidden folders are somebody's own.
+pub(crate) fn is_unfinished(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix('.') else { return false };
+    let inner = rest.strip_suffix(".new").or(rest.strip_suffix(".deleted"));
+    inner.is_some_and(|name| check("its", name).is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

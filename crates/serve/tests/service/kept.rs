@@ -275,3 +275,30 @@ fn what_was_being_evaluated_is_removed() {
     assert!(!left.exists());
     assert_eq!(service.get("/v1/models/m").ok(200)["scores"]["decisions"], 1);
 }
+
+/// A folder that somebody has hidden, or that has a name as no model can have, is left alone.
+#[test]
+fn hidden_folders_are_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    service.stop();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::rename(path("models/m"), path("models/.m")).expect("movable");
+    for name in ["models/m (copy)", "models/.k.new", "backups/.mine", "backups/.k.new"] {
+        std::fs::create_dir_all(path(name)).expect("writable");
+    }
+    let service = Service::start(folder.path());
+    service.get("/v1/models/m").ok(404);
+    service.stop();
+    for name in ["models/.m", "models/m (copy)", "backups/.mine"] {
+        assert!(path(name).is_dir(), "{name}");
+    }
+    // What was being made when the process died is removed.
+    for name in ["models/.k.new", "backups/.k.new"] {
+        assert!(!path(name).exists(), "{name}");
+    }
+    std::fs::rename(path("models/.m"), path("models/m")).expect("it is there");
+    let service = Service::start(folder.path());
+    service.get("/v1/models/m").ok(200);
+}
