@@ -404,3 +404,43 @@ fn the_log_ends_as_json() {
         (&json!("INFO"), &json!("stopped by SIGTERM with all models saved"))
     );
 }
+
+/// A shadow of a model whose log is an older copy has learnt what the model lacks, and says so.
+#[test]
+fn a_shadow_that_is_ahead_says_so() {
+    let folder = Folder::new();
+    let served = Served::start(&folder, "");
+    let (agent, models) = (agent(), format!("{}/v1/models", served.base));
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"]}).to_string();
+    assert_eq!(agent.put(format!("{models}/live")).send(spec).unwrap().status(), 201);
+    let spec = json!({"shadow_of": "live", "learner": "folklore"}).to_string();
+    assert_eq!(agent.put(format!("{models}/beside")).send(spec).unwrap().status(), 201);
+    let backup = post(&agent, &format!("{}/v1/backup", served.base), &json!({"name": "monday"}));
+    assert_eq!(backup.map(|(status, _)| status), Some(201));
+    let row = json!({"x": {"v": 1}, "y": "a"});
+    for _ in 0..3 {
+        assert_eq!(post(&agent, &format!("{models}/live/learn"), &row).map(|(status, _)| status), Some(200));
+    }
+    let followed = || serde_json::from_slice::<Value>(&get(&format!("{models}/beside"))).unwrap();
+    while followed()["followed"] != 3 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(served.terminate(), Some(143));
+    let data = folder.path("data");
+    std::fs::rename(data.join("models/live"), folder.path("aside")).unwrap();
+    std::fs::rename(data.join("backups/monday/models/live"), data.join("models/live")).unwrap();
+    let said = std::fs::File::create(folder.path("said")).unwrap();
+    let mut command = folder.command("serve --listen 127.0.0.1:0 --dir data");
+    let mut child = command.stderr(said).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while !folder.text("said").contains("it has followed event 3 of a log that ends at event 0 now") {
+        let waited = begun.elapsed();
+        if waited > Duration::from_secs(30) {
+            let _ = child.kill();
+            panic!("{}", folder.text("said"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

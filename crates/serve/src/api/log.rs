@@ -84,7 +84,12 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
         _ => failed(error),
     })?;
     // Also models that could not be recovered: their files are what somebody will want to look at.
-    let models = app.hub.list();
+    let mut models = app.hub.list();
+    // Shadows before their models, which meanwhile go on: a shadow must not have what its model lacks.
+    models.sort_by_key(|(_, place)| match place {
+        Place::Running(handle) => handle.spec().shadow_of.is_none(),
+        _ => true,
+    });
     let busy = |(_, place): &&(String, Place)| matches!(place, Place::Busy);
     if let Some((name, _)) = models.iter().find(busy) {
         let _ = std::fs::remove_dir_all(&hidden);

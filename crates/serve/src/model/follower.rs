@@ -47,6 +47,7 @@ fn run(shadow: &Handle, live: &std::path::Path) {
                 continue;
             }
             Ok((events, opened)) => {
+                opened.iter().for_each(|opened| say_if_ahead(shadow, opened, seq));
                 tail = opened.or(tail);
                 events
             }
@@ -62,5 +63,15 @@ fn run(shadow: &Handle, live: &std::path::Path) {
             return;
         }
         followed = Some(last);
+    }
+}
+
+/// Says that `shadow`, which has followed event `seq`, has learnt what the log of its model lacks: that is an
+/// older copy.
+fn say_if_ahead(shadow: &Handle, log: &Tail, seq: u64) {
+    if let Ok(last) = log.last()
+        && last < seq
+    {
+        tracing::error!(model = %shadow.name, "it has followed event {seq} of a log that ends at event {last} now, since an older one was put in its place; delete this shadow and make it again");
     }
 }

@@ -11,7 +11,7 @@ use noregret_stream::save::file as model_file;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::files::{self, MARKS, SNAPSHOTS, file_of};
-use super::{FILLS_MISSING, FROM_FILE, Store};
+use super::{FILLS_MISSING, FROM_FILE, Store, TOP};
 use crate::model::event::Event;
 use crate::nodes::{Group, Has, Line, Node, Page, State, Whole};
 use crate::refusal::Refusal;
@@ -225,8 +225,7 @@ impl Store {
 
     /// The last event, or where the log begins.
     pub(crate) fn top(&self) -> Result<u64, Fault> {
-        let top = "SELECT max(coalesce((SELECT max(seq) FROM events), 0), (SELECT min(seq) FROM segments))";
-        let top = self.db.query_row(top, [], |row| row.get::<_, i64>(0));
+        let top = self.db.query_row(TOP, [], |row| row.get::<_, i64>(0));
         top.map(|top| top as u64).map_err(|error| self.failed(&error))
     }
 

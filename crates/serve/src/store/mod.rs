@@ -90,6 +90,9 @@ CREATE TABLE IF NOT EXISTS spec (one INTEGER PRIMARY KEY CHECK (one = 1), body T
 CREATE TABLE IF NOT EXISTS marks (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, header TEXT NOT NULL) STRICT;
 ";
 
+/// The last event, or where the log begins.
+const TOP: &str = "SELECT max(coalesce((SELECT max(seq) FROM events), 0), (SELECT min(seq) FROM segments))";
+
 /// Says that the model was made from a file.
 const FROM_FILE: &str = "CREATE TABLE from_file (one INTEGER PRIMARY KEY) STRICT";
 /// By this table a model is known whose missing numbers are means; in those of earlier programs they are 0.

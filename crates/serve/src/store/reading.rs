@@ -6,7 +6,7 @@ use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
-use super::{FILE, FileId, Segment, connect, decoded, file_id};
+use super::{FILE, FileId, Segment, TOP, connect, decoded, file_id};
 use crate::model::event::{Event, Outcome};
 
 /// Which events of a log are read.
@@ -76,6 +76,12 @@ impl Tail {
             .map_err(|error| format!("{}: {error}", path.display()))?;
         let file = file_id(&path);
         Ok(Self { db, path, file })
+    }
+
+    /// The last event, or where the log begins.
+    pub(crate) fn last(&self) -> Result<u64, Fault> {
+        let last = self.db.query_row(TOP, [], |row| row.get::<_, i64>(0));
+        last.map(|last| last as u64).map_err(|error| format!("{}: {error}", self.path.display()).into())
     }
 
     /// The first events after `seq`, at most `most`.

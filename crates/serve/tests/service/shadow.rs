@@ -303,3 +303,16 @@ fn a_log_stays_until_its_shadow_has_it() {
     let about = caught_up(&service, "live", "beside");
     assert_eq!((&about["rounds"], &about["missed"]), (&json!(3000), &Value::Null), "{about}");
 }
+
+/// A backup has shadows before their models, which go on while it is made: restored, a shadow has nothing
+/// that its model lacks.
+#[test]
+fn a_backup_has_shadows_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/a", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    service.put("/v1/models/b", &json!({"shadow_of": "a", "learner": "folklore"})).ok(201);
+    service.put("/v1/models/c", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let backup = service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    assert_eq!(backup["models"], json!(["b", "a", "c"]));
+}
