@@ -174,6 +174,7 @@ impl Handle {
             logged: (None, 0),
             marked: 0,
             shortened: Instant::now(),
+            takes: None,
             started: (now().max(last), Instant::now()),
         };
         // Before anybody is answered.

@@ -28,6 +28,7 @@ use crate::turns;
 mod ahead;
 mod aside;
 mod behind;
+mod expiry;
 mod replaced;
 mod retention;
 
@@ -72,6 +73,8 @@ pub(super) struct Writer {
     pub(super) marked: u64,
     /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
+    /// Since when events are taken, and the time of the last event before; `None` while they are not.
+    pub(super) takes: Option<(Instant, i64)>,
     /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
     /// clock.
     pub(super) started: (i64, Instant),
@@ -189,20 +192,6 @@ impl Writer {
     fn at(&self) -> i64 {
         let since = self.started.1.elapsed().as_millis() as i64;
         now().max(self.started.0 + since).max(self.engine.standing.at)
-    }
-
-    fn expire(&mut self, begun: &mut bool) {
-        const AT_ONCE: usize = 1000;
-        if self.failure().is_some() || !self.store.leads() {
-            return;
-        }
-        let ids = self.engine.overdue(self.at(), AT_ONCE);
-        if !ids.is_empty()
-            && let Err(refusal) = self.one(Event::Expire { ids }, begun)
-            && self.shared.unwritable().is_none()
-        {
-            tracing::error!(model = %self.name, "decisions could not be expired: {refusal}");
-        }
     }
 
     /// Applies one event, and adds it to the group; counts and logs a refusal.

@@ -471,3 +471,24 @@ fn cautions_are_part_of_the_state() {
     assert_eq!(made("given", "aioli", "full", json!({"curvature": 0.1})), Value::Null);
     assert_eq!(made("auto", "auto", "bandit", json!({})), Value::Null);
 }
+
+/// A waiting time does not run out while the service is stopped, when nobody can answer.
+#[test]
+fn no_waiting_time_ends_while_the_service_is_stopped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let how = json!({"wait_seconds": 2, "default_reward": 0});
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "service": how});
+    service.put("/v1/models/m", &spec).ok(201);
+    service.post("/v1/models/m/decide", &json!({"x": {}, "id": "before"})).ok(200);
+    service.stop();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let service = Service::start(folder.path());
+    service.post("/v1/models/m/feedback", &json!({"id": "before", "reward": 1})).ok(200);
+    // From then on it ends as ever.
+    service.post("/v1/models/m/decide", &json!({"x": {}, "id": "after"})).ok(200);
+    std::thread::sleep(std::time::Duration::from_millis(3000));
+    service.post("/v1/models/m/feedback", &json!({"id": "after", "reward": 1})).ok(410);
+    let scores = service.get("/v1/models/m").ok(200)["scores"].clone();
+    assert_eq!((&scores["answered"], &scores["expired"]), (&json!(2), &json!(1)), "{scores}");
+}
