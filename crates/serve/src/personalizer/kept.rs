@@ -66,7 +66,11 @@ pub(super) async fn write(
     let (path, text) = (path(handle, kind, id), report.to_string());
     aside(move || {
         let write = || {
-            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            // The folder of the model is not made: it may have been deleted meanwhile.
+            match std::fs::create_dir(path.parent().unwrap_or(&path)) {
+                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
             let mut file = Replacement::open(&path)?;
             file.write_all(text.as_bytes())?;
             file.finish()

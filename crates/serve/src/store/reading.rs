@@ -125,7 +125,26 @@ pub(crate) fn event_times(folder: &Path) -> Result<[Option<i64>; 2], Fault> {
     Ok(times.map_err(failed)?)
 }
 
-/// Copies the database and the newest snapshots to `target`, while the model runs.
+fn paths_in(folder: &Path) -> std::io::Result<impl Iterator<Item = PathBuf>> {
+    Ok(std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()))
+}
+
+/// Copies the files of JSON in folders beside the states, which are reports of a protocol.
+fn copy_reports(folder: &Path, target: &Path) -> std::io::Result<()> {
+    for kind in paths_in(folder)?.filter(|path| path.is_dir()) {
+        for file in paths_in(&kind)?.filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
+            let to = target.join(file.strip_prefix(folder).unwrap_or(&file));
+            std::fs::create_dir_all(to.parent().unwrap_or(target))?;
+            match std::fs::copy(&file, &to) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies the database, the newest snapshots and the reports to `target`, while the model runs.
 pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), Fault> {
     let failed = |what: &dyn std::fmt::Display| {
         Fault::from(format!("{}: cannot be written: {what}", target.display()))
@@ -140,6 +159,7 @@ pub(crate) fn back_up(folder: &Path, target: &Path) -> Result<(), Fault> {
             }
         }
     }
+    copy_reports(folder, target).map_err(|error| failed(&error))?;
     let db = connect(&folder.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| failed(&error))?;
     let mut copy = Connection::open(target.join(FILE)).map_err(|error| failed(&error))?;
     let backup = rusqlite::backup::Backup::new(&db, &mut copy).map_err(|error| failed(&error))?;

@@ -270,3 +270,23 @@ fn a_log_is_replaced_while_its_model_rests() {
     let service = Service::start(folder.path());
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
 }
+
+/// The reports of a loop of Personalizer's protocol are part of a backup.
+#[test]
+fn reports_are_in_backups() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let of_loop = |path: &str| format!("/loops/site/personalizer/{path}");
+    let actions = json!([{"id": "a", "features": [{"v": 1}]}, {"id": "b", "features": [{"v": 2}]}]);
+    for _ in 0..3 {
+        let ranked = service.post(&of_loop("rank"), &json!({"actions": actions})).ok(201);
+        let event = ranked["eventId"].as_str().expect("an event").to_owned();
+        service.post(&of_loop(&format!("events/{event}/reward")), &json!({"value": 1})).ok(204);
+    }
+    let times = json!({"name": "all", "startTime": "2020-01-01T00:00:00Z", "endTime": "2100-01-01T00:00:00Z"});
+    service.put(&of_loop("evaluations/first"), &times).ok(200);
+    let report = service.get(&of_loop("evaluations/first")).ok(200);
+    service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
+    let copy = Service::start(&folder.path().join("backups/monday"));
+    assert_eq!(copy.get(&of_loop("evaluations/first")).ok(200), report);
+}
