@@ -7,8 +7,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse as _;
+use serde::de::IgnoredAny;
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Answered;
@@ -19,7 +20,7 @@ use crate::hub::{Place, descriptions};
 use crate::model::engine::Engine;
 use crate::model::event::Event;
 use crate::model::handle::{Handle, now};
-use crate::model::spec::{Feedback, Spec};
+use crate::model::spec::{Feedback, Service, Spec};
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 use crate::turns;
@@ -106,7 +107,8 @@ impl Serialize for Status {
     }
 }
 
-/// Makes a model; a repetition has no effect, and one with other `service` settings changes these.
+/// Makes a model; a repetition has no effect, and one with other `service` settings changes these. Without
+/// any, those of a model that exists stay.
 #[utoipa::path(put, path = "/v1/models/{name}", tag = "models", operation_id = "create",
     params(("name" = String, Path, description = "The name of the model", pattern = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$")),
     request_body(content = Option<Spec>, examples(
@@ -121,11 +123,10 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     ask.allow(Right::Admin)?;
     let Ask { app, name, headers } = ask;
     let bytes = app.bytes(body).await?;
-    let spec: Spec = if [&b""[..], b"null"].contains(&bytes.trim_ascii()) {
-        Spec::default()
-    } else {
-        crate::json::parsed(&bytes)?
-    };
+    let is_blank = [&b""[..], b"null"].contains(&bytes.trim_ascii());
+    let spec: Spec = if is_blank { Spec::default() } else { crate::json::parsed(&bytes)? };
+    // Those of a shadow are its model's.
+    let configures = spec.shadow_of.is_some() || (!is_blank && has_service(&bytes));
     let spec = match &spec.shadow_of {
         None => spec,
         Some(live) => {
@@ -146,8 +147,18 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
         }
         found => found?,
     };
-    repeated(&name, &handle, spec).await?;
+    let service = configures.then(|| spec.service.clone());
+    repeated(&name, &handle, spec, service).await?;
     Ok(answered(StatusCode::OK, &status(&handle).await))
+}
+
+/// Whether a body has `service` settings.
+fn has_service(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Given {
+        service: Option<IgnoredAny>,
+    }
+    !serde_json::from_slice::<Given>(body).is_ok_and(|given| given.service.is_none())
 }
 
 /// The model `name`, when the request that makes it is done.
@@ -162,10 +173,10 @@ async fn made_meanwhile(app: &App, name: &str) -> Result<Arc<Handle>, Refusal> {
 }
 
 /// Compares the settings of a model that exists with those of a repeated request, and changes its `service`
-/// settings.
-async fn repeated(name: &str, handle: &Handle, spec: Spec) -> Result<(), Refusal> {
+/// settings if the request has some.
+async fn repeated(name: &str, handle: &Handle, spec: Spec, service: Option<Service>) -> Result<(), Refusal> {
     let old = handle.spec();
-    let mut wanted = Spec { service: old.service.clone(), ..spec.clone() };
+    let mut wanted = Spec { service: old.service.clone(), ..spec };
     let same = wanted.has_labels_of(&old);
     wanted.labels.clone_from(&old.labels);
     wanted.retired.clone_from(&old.retired);
@@ -197,8 +208,12 @@ async fn repeated(name: &str, handle: &Handle, spec: Spec) -> Result<(), Refusal
         );
         return Err(Refusal::conflict(what));
     }
-    if spec.service != old.service {
-        handle.configure(spec.service).await?;
+    let Some(mut service) = service else { return Ok(()) };
+    if service.notes.is_empty() {
+        service.notes = old.service.notes.clone();
+    }
+    if service != old.service {
+        handle.configure(service).await?;
     }
     Ok(())
 }

@@ -126,6 +126,35 @@ fn many_make_the_same_model() {
     assert_eq!(service.put("/v1/models/one", &other).status, 409);
 }
 
+/// A request that makes a model which is there leaves its `service` settings alone, unless it has some: the
+/// processes of a site, which send it when they start, do not undo what an operator has set.
+#[test]
+fn service_settings_stay_unless_they_are_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let put = |status: u16, settings: Option<Value>| {
+        let mut spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+        if let Some(settings) = settings {
+            spec["service"] = settings;
+        }
+        let about = service.put("/v1/models/m", &spec).ok(status)["service"].clone();
+        (about["wait_seconds"].as_f64(), about["retain_days"].as_f64())
+    };
+    assert_eq!(put(201, Some(json!({"wait_seconds": 60, "retain_days": 30}))), (Some(60.0), Some(30.0)));
+    assert_eq!(put(200, None), (Some(60.0), Some(30.0)));
+    assert_eq!(put(200, Some(Value::Null)), (Some(60.0), Some(30.0)));
+    assert_eq!(put(200, Some(json!({"wait_seconds": 90}))), (Some(90.0), None));
+    assert_eq!(put(200, Some(json!({}))), (None, None));
+    // So do those of a loop of Personalizer's protocol.
+    service.get("/loops/l/personalizer/configurations/service").ok(200);
+    let again = service.put("/v1/models/l", &json!({"feedback": "bandit"})).ok(200);
+    assert_eq!(again["service"]["wait_seconds"], 600.0, "{again}");
+    // What that protocol keeps there stays even if others are given.
+    let body = json!({"feedback": "bandit", "service": {"wait_seconds": 90}});
+    let again = service.put("/v1/models/l", &body).ok(200)["service"].clone();
+    assert!(again["wait_seconds"] == 90.0 && again["notes"]["personalizer"].is_object(), "{again}");
+}
+
 /// Many models at the end: each is saved with all that it has learnt.
 #[test]
 fn all_models_are_saved_at_the_end() {
