@@ -1,6 +1,7 @@
 //! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and shared
 //! state.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -47,6 +48,9 @@ pub(super) enum Command {
     Snapshot(Reply<Archive>),
     /// End after all earlier commands.
     Stop,
+    /// Fail, as by a fault of the program.
+    #[cfg(test)]
+    Panic(Reply<()>),
 }
 
 impl Command {
@@ -166,6 +170,7 @@ impl Handle {
             limits: limits.clone(),
             shared: Arc::clone(&shared),
             saved,
+            read: VecDeque::new(),
             saves: None,
             marks,
             tried: Instant::now(),
@@ -549,6 +554,30 @@ mod tests {
         let asked: Decide = serde_json::from_value(asked).expect("a question");
         assert!(older.predict(&asked).is_err(), "it knows one label");
         assert_eq!(handle.forecast(&older, &asked).await.expect("both are known").p.len(), 2);
+        handle.stop();
+    }
+
+    /// A model whose thread panics is suspended for a moment, and goes on with what was answered before.
+    #[tokio::test]
+    async fn a_panic_is_not_the_end_of_a_model() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let (limits, folder) = (Limits::default(), temporary.path().join("m"));
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &limits).expect("a model");
+        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), "").expect("a store");
+        let handle = Handle::start("m", true, store, engine, &limits).expect("a thread");
+        let learn = || Event::Learn { x: json!({"v": 1}), y: json!("a"), weight: None, row: None };
+        handle.act(learn()).await.expect("learnt");
+        handle.ask(Command::Panic).await.expect_err("there is no answer");
+        while handle.failure().is_none() {
+            tokio::task::yield_now().await;
+        }
+        let refused = handle.act(learn()).await.expect_err("it is suspended");
+        assert!(refused.status == 503 && refused.detail.contains("its thread failed"), "{refused}");
+        while handle.act(learn()).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(handle.describe().await["rounds"], 2);
         handle.stop();
     }
 }

@@ -2,6 +2,7 @@
 //! somebody asks have one, and the next command starts another.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -71,7 +72,8 @@ impl Worker {
     }
 }
 
-/// Serves the model until it is stopped, or rests while no command waits.
+/// Serves the model until it is stopped, or rests while no command waits; also after a panic, which is about
+/// one command, and not about the model.
 fn work(of: &Mutex<State>) {
     let begun = {
         let mut state = locked(of);
@@ -79,12 +81,22 @@ fn work(of: &Mutex<State>) {
         state.left.take()
     };
     let Some((mut writer, commands)) = begun else { return };
-    while writer.run(&commands) {
-        let mut state = locked(of);
-        // Commands are counted before they are sent: who sends one later finds the model here.
-        if writer.shared.waiting.load(Ordering::Relaxed) == 0 {
-            state.left = Some((writer, commands));
-            return;
+    loop {
+        match catch_unwind(AssertUnwindSafe(|| writer.run(&commands))) {
+            Ok(true) => {
+                let mut state = locked(of);
+                // Commands are counted before they are sent: who sends one later finds the model here.
+                if writer.shared.waiting.load(Ordering::Relaxed) == 0 {
+                    state.left = Some((writer, commands));
+                    return;
+                }
+            }
+            Ok(false) => break,
+            Err(_) => {
+                // A play that has gone on for too long ends here.
+                turns::here();
+                writer.suspend();
+            }
         }
     }
     writer.end();

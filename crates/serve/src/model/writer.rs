@@ -57,6 +57,8 @@ pub(super) struct Writer {
     pub(super) asked: Option<Instant>,
     /// Event number of the newest snapshot.
     pub(super) saved: u64,
+    /// Commands that were taken from the queue, and are next.
+    pub(super) read: VecDeque<Command>,
     /// The thread that writes a snapshot, or has written the last one.
     pub(super) saves: Option<turns::Thread>,
     /// Events at which the log can start, with their times.
@@ -89,7 +91,10 @@ impl Writer {
     pub(super) fn run(&mut self, commands: &Receiver<Command>) -> bool {
         let mut stop = false;
         while !stop {
-            let received = turns::receive(commands, TICK);
+            let received = match self.read.pop_front() {
+                Some(command) => Ok(command),
+                None => turns::receive(commands, TICK),
+            };
             self.look_at_files();
             let first = match received {
                 Ok(command) => Some(command),
@@ -124,14 +129,14 @@ impl Writer {
             let mut held: Vec<Waiting> = Vec::new();
             let mut begun = false;
             self.expire(&mut begun);
-            let (mut next, mut read) = (first, VecDeque::new());
+            let mut next = first;
             while let Some(command) = next {
                 self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
                 match command {
                     Command::Do(event, reply) => {
-                        if read.is_empty() {
+                        if self.read.is_empty() {
                             // As many as are decided before the end of the group.
-                            self.look_ahead(&event, commands, &mut read, GROUP - 1 - held.len());
+                            self.look_ahead(&event, commands, GROUP - 1 - held.len());
                         }
                         let done = self.one(*event, &mut begun);
                         held.push((reply, done));
@@ -148,7 +153,7 @@ impl Writer {
                     break;
                 }
                 turns::here();
-                next = read.pop_front().or_else(|| commands.try_recv().ok());
+                next = self.read.pop_front().or_else(|| commands.try_recv().ok());
             }
             self.settle(&mut held, &mut begun);
             self.save_sometimes();
@@ -182,6 +187,18 @@ impl Writer {
         if done.is_ok() {
             tracing::info!(model = %self.name, "from now on, rows move the scaling when they are learnt");
         }
+    }
+
+    /// Suspends the model, whose thread has panicked in the midst of something: its state is recovered from
+    /// the disk in a moment. Those who wait for an answer are told to ask again.
+    pub(super) fn suspend(&mut self) {
+        const WHAT: &str = "its thread failed, as the service's log says, and its state is recovered";
+        tracing::error!(model = %self.name, "the model is suspended: {WHAT}");
+        if !self.engine.rests() {
+            self.store.roll_back();
+        }
+        (self.torn, self.tried) = (false, Instant::now());
+        *self.shared.failed.write().unpoisoned() = Some(WHAT.to_owned());
     }
 
     fn failure(&self) -> Option<String> {

@@ -21,6 +21,8 @@ impl Writer {
         match command {
             Command::Do(..) => unreachable!("done before"),
             Command::Stop => return true,
+            #[cfg(test)]
+            Command::Panic(_) => panic!("as a test has asked"),
             Command::Look(reply) => {
                 let _ = reply.send(Ok(self.publish()));
             }
