@@ -1,6 +1,7 @@
 //! All models of a service, by name.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -92,33 +93,44 @@ impl Hub {
         let next = || self.left.lock().unpoisoned().pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
         let begun = Instant::now();
-        let folder = self.folder.join(&name);
-        let prepared = self.node.as_ref().map_or(Ok(true), |node| prepare(node, &name, &folder));
-        if let Ok(false) = prepared {
-            // Another node has deleted it.
-            self.models.write().unpoisoned().remove(&name);
-            return true;
-        }
-        let recovered = prepared.and_then(|_| recover(&folder, &self.limits, self.node.as_ref()));
-        let recovered = recovered.and_then(|recovered| {
-            if self.ending.load(Ordering::Acquire) {
-                return Err("the service is being stopped".into());
-            }
-            let (store, engine) = recovered.ready(&name)?;
-            let handle = Arc::new(Handle::start(&name, false, store, engine, &self.limits)?);
-            self.follow(&handle).map_err(|refusal| refusal.detail)?;
-            Ok(handle)
+        // A fault of the program about this model must not keep the thread from the others.
+        let recovered = catch_unwind(AssertUnwindSafe(|| self.recovered(&name)));
+        let recovered = recovered.unwrap_or_else(|_| {
+            Err("its recovery met a fault of the program, which the service's log has".into())
         });
         metrics::gauge!("noregret_recovery_seconds").increment(begun.elapsed().as_secs_f64());
         let place = match recovered {
-            Ok(handle) => Place::Running(handle),
+            Ok(Some(handle)) => Some(Place::Running(handle)),
+            Ok(None) => None,
             Err(what) => {
                 tracing::error!(model = %name, "is not served: {what}");
-                Place::Failed(what.into())
+                Some(Place::Failed(what.into()))
             }
         };
-        self.models.write().unpoisoned().insert(name, place);
+        let mut models = self.models.write().unpoisoned();
+        match place {
+            Some(place) => models.insert(name, place),
+            None => models.remove(&name),
+        };
         true
+    }
+
+    /// The model called `name`, recovered; none if another node has deleted it.
+    fn recovered(&self, name: &str) -> Result<Option<Arc<Handle>>, Fault> {
+        #[cfg(test)]
+        assert_ne!(name, "at-fault", "as a test has asked");
+        let folder = self.folder.join(name);
+        if !self.node.as_ref().map_or(Ok(true), |node| prepare(node, name, &folder))? {
+            return Ok(None);
+        }
+        let recovered = recover(&folder, &self.limits, self.node.as_ref())?;
+        if self.ending.load(Ordering::Acquire) {
+            return Err("the service is being stopped".into());
+        }
+        let (store, engine) = recovered.ready(name)?;
+        let handle = Arc::new(Handle::start(name, false, store, engine, &self.limits)?);
+        self.follow(&handle).map_err(|refusal| refusal.detail)?;
+        Ok(Some(handle))
     }
 
     /// Lets `name` be recovered next, because somebody asks for it: of thousands, it would wait for all.

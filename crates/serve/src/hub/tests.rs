@@ -285,3 +285,18 @@ fn models_that_somebody_asks_for_are_recovered_first() {
     let left = hub.left.lock().expect("no other thread");
     assert!(left.iter().eq(&["c", "d", "a", "b"]), "{left:?}");
 }
+
+/// A fault of the program about one model: that is not served, and the others are still recovered.
+#[test]
+fn a_fault_in_a_recovery_is_about_one_model() {
+    let temporary = folder();
+    for name in ["at-fault", "empty"] {
+        std::fs::create_dir_all(temporary.path().join("models").join(name)).expect("a folder");
+    }
+    let hub = Hub::open(temporary.path(), &Limits::default(), None).expect("a folder");
+    while hub.recover_next() {}
+    for (name, what) in [("at-fault", "a fault of the program"), ("empty", "events.sqlite")] {
+        let refusal = hub.get(name).err().expect("it is not served");
+        assert!(refusal.detail.contains(what), "{refusal}");
+    }
+}
