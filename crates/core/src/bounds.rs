@@ -540,7 +540,6 @@ pub fn adahedge(experts: usize, variance: f64) -> f64 {
 /// The expected loss of abstaining AdaHedge beyond the best of $N = $ `experts` experts, for costs of
 /// abstaining of at most `cost` $= c \le \tfrac12$: $\min(\ln N/(1 - 2c), 2\sqrt{V \ln N}) + \tfrac43 \ln N +
 /// 2$, $V = $ `variance`.
-/// $V = $ `variance`.
 ///
 /// Gaptron, Theorem 7 (theory: abstention 2.2).
 pub fn abstention(experts: usize, variance: f64, cost: f64) -> f64 {
