@@ -141,7 +141,7 @@ fn print_rates(
         // A policy's weights are at most 1 / floor, so their variance is, too, for rewards from 0 to 1.
         let width = 1.96 / (floor * rates.rounds.max(1) as f64).sqrt();
         let effect = format!(
-            "{added:+.5} of the expected errors; for it, ips estimates of any policy are within {width:.3} (95 %)"
+            "{added:+.5} of the expected errors; for it, ips estimates of any policy are within {width:.3} (about 95 %)"
         );
         line("exploration floor", effect)?;
     }

@@ -168,7 +168,7 @@ fn a_floor_goes_with_every_run_of_a_pass() {
     let told = folder.run(&format!("run a.svm --learner banditron --seed 1 {play}")).succeeded().stdout;
     // 1.96 / sqrt(0.05 · 300)
     let line = format!(
-        "exploration floor      {:+.5} of the expected errors; for it, ips estimates of any policy are within 0.506 (95 %)",
+        "exploration floor      {:+.5} of the expected errors; for it, ips estimates of any policy are within 0.506 (about 95 %)",
         number("floor_error_rate")
     );
     assert!(told.contains(&line), "{told}");

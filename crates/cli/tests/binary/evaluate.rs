@@ -375,7 +375,7 @@ fn what_a_log_cannot_cover_is_undecided() {
     let folder = Folder::new();
     let few = "undecided: the log plays too few of the labels that the policies choose";
     for (rare, every, policy, want) in [
-        (0.0, usize::MAX, "uniform", "undecided: 95 % between -"),
+        (0.0, usize::MAX, "uniform", "undecided: about 95 % between -"),
         (0.0, usize::MAX, "constant:b", few),
         (0.001, 700, "constant:b", few),
     ] {

@@ -163,11 +163,12 @@ impl Difference {
         }
     }
 
-    /// The verdict in words: better, worse, or undecided.
+    /// The verdict in words: better, worse, or undecided. A normal interval has about its confidence.
     pub fn verdict(&self, confidence: f64) -> String {
         let [low, high] = self.normal;
         let percent = (1e6 * confidence).round() / 1e4;
-        let range = |from: f64, to: f64| format!("{percent} % between {from:.4} and {to:.4}");
+        let about = if self.thin { "" } else { "about " };
+        let range = |from: f64, to: f64| format!("{about}{percent} % between {from:.4} and {to:.4}");
         if self.rounds < 2 {
             "no two rounds to which both policies apply".to_owned()
         } else if low == 0.0 && high == 0.0 {
@@ -232,13 +233,15 @@ mod tests {
         assert_eq!((difference.rounds, difference.value), (3, 2.0));
         let half = 1.959963985 / 3.0_f64.sqrt();
         assert!((difference.normal[0] - (2.0 - half)).abs() < 1e-8, "{difference:?}");
-        assert_eq!(difference.verdict(0.95), "better by 2.0000, 95 % between 0.8684 and 3.1316");
+        assert_eq!(difference.verdict(0.95), "better by 2.0000, about 95 % between 0.8684 and 3.1316");
         let same = Difference::of(&[1.0, 1.0], &[1.0, 1.0], Estimator::Ips, 0.95);
         assert_eq!(same.verdict(0.95), "the same in every round");
         let rounded = Difference::of(&[0.1 + 0.2, 1.0], &[0.3, 1.0], Estimator::Ips, 0.95);
         assert_eq!((rounded.value, rounded.verdict(0.95).as_str()), (0.0, "the same in every round"));
+        let thin = Difference { thin: true, normal: [0.5, 1.0], ..rounded };
+        assert!(thin.verdict(0.95).ends_with(", 95 % between 0.5000 and 1.0000"), "{thin:?}");
         let open = Difference::of(&[1.0, 0.0, 1.0], &[0.0, 1.0, 0.0], Estimator::Ips, 0.9);
-        assert!(open.verdict(0.9).starts_with("undecided: 90 % between -"), "{open:?}");
-        assert!(open.verdict(0.57).starts_with("undecided: 57 % between -"), "{open:?}");
+        assert!(open.verdict(0.9).starts_with("undecided: about 90 % between -"), "{open:?}");
+        assert!(open.verdict(0.57).starts_with("undecided: about 57 % between -"), "{open:?}");
     }
 }
