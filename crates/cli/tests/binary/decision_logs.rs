@@ -228,3 +228,29 @@ fn decisions_that_come_again_are_told() {
         "{said}"
     );
 }
+
+/// The label that has earned most was chosen by the log: its interval is the one that holds for all four labels
+/// at once, each with a quarter of the miss.
+#[test]
+fn the_best_label_has_the_interval_of_all_labels() {
+    let row = |t: usize| format!("l{},0.25,{}\n", t % 4, u8::from(t * 7919 % 101 < 9));
+    let rows: String = (0..2000).map(row).collect();
+    let folder = Folder::with("equal.csv", format!("label,probability,reward\n{rows}"));
+    let evaluate = "evaluate equal.csv --policy uniform --reward-learner none --json";
+    let found = folder.run(&format!("{evaluate} --policy best")).succeeded().objects();
+    let label = found[1]["best_label"].as_str().unwrap().to_owned();
+    let strict = format!("{evaluate} --policy constant:{label} --confidence 0.9875");
+    let strict = folder.run(&strict).succeeded().objects();
+    for (one, key) in [(1, "estimates"), (2, "normal")] {
+        let text = |found: &[serde_json::Value]| found[one][key].to_string();
+        let numbers = |text: &str| {
+            text.split([',', ':', '[', ']', '{', '}'])
+                .filter_map(|word| word.parse().ok())
+                .collect::<Vec<f64>>()
+        };
+        let (ours, theirs) = (text(&found), text(&strict));
+        let pairs = numbers(&ours).into_iter().zip(numbers(&theirs));
+        assert!(pairs.len() > 1 && pairs.clone().all(|(a, b)| (a - b).abs() < 1e-9), "{ours} {theirs}");
+    }
+    assert_eq!(found[2]["confidence"], 0.95);
+}

@@ -112,7 +112,7 @@ impl Difference {
             let of = evaluation.estimates.by(self.estimator);
             let of = of.and_then(|one| Some((one.value, one.standard_error?, one.normal?)));
             of.map_or([0.0; 2], |(value, error, normal)| {
-                let half = normal_quantile(0.5 + 0.5 * confidence) * error;
+                let half = normal_quantile(0.5 + 0.5 * evaluation.own_confidence(confidence)) * error;
                 [(value - half - normal[0]).max(0.0), (normal[1] - value - half).max(0.0)]
             })
         };
@@ -212,8 +212,10 @@ pub fn compare(
         } else {
             let robust = evaluation.estimates.estimates.len() > 2;
             let estimator = if robust { Estimator::Dr } else { Estimator::Ips };
-            let difference = Difference::of(&terms, &first, estimator, options.confidence);
             let against = &compared.evaluations[0];
+            let own = |evaluation: &Evaluation| evaluation.own_confidence(options.confidence);
+            let confidence = own(&evaluation).max(own(against));
+            let difference = Difference::of(&terms, &first, estimator, confidence);
             compared.differences.push(difference.widened(&evaluation, against, options.confidence));
         }
         compared.evaluations.push(evaluation);

@@ -29,7 +29,7 @@ use crate::read::row::Row;
 use super::bench::{Bench, Waiting};
 use super::learning::Learns;
 use super::place::Place;
-use super::question::{EvaluateOptions, Evaluation, Policy};
+use super::question::{EvaluateOptions, Evaluation, Policy, of_all};
 use super::survey::{EvaluateError, Facts, supposed, survey};
 use super::tally::Tally;
 
@@ -238,7 +238,9 @@ pub(super) fn with_terms(
         return Err(EvaluateError::Nothing);
     }
     let counts_as = options.missing_is_wrong.then_some(facts.range()[0]);
-    let evaluation = bench.tally.evaluation(options.confidence, bench.labels.len());
+    let labels = bench.labels.len();
+    let confidence = if best.is_some() { of_all(options.confidence, labels) } else { options.confidence };
+    let evaluation = bench.tally.evaluation(confidence, labels);
     let mut evaluation = evaluation.of_decisions(decisions, missing, bench.not_offered, counts_as);
     evaluation.warnings.extend(place.and_then(|place| place.warning()));
     evaluation.warnings.extend(supposed(facts.range()));

@@ -24,7 +24,8 @@ pub enum Policy {
     /// learner, else the most probable label of the logged distribution.
     Greedy,
     /// Always the label that has earned most in the log: each label's mean reward, shrunk by 100 rounds to
-    /// that of all. Its estimate is from the same log, and so rather too high.
+    /// that of all. Its estimate is from the same log, and so rather too high; its intervals are those that
+    /// hold for all labels at once, see [`of_all`].
     Best,
     /// The distribution in each line's `evaluation`.
     Given,
@@ -160,7 +161,18 @@ const LEAST_ANSWERED: u64 = 10;
 const ONLY_EARNINGS: &str = "; no answer is 0: if nothing is reported where nothing was earned, all estimates are too high, and the \
                              option missing = wrong, or default_reward of a service, counts these decisions as 0";
 
+/// The confidence of intervals of which so many hold at once with `confidence`: each may miss by its share.
+pub(super) fn of_all(confidence: f64, intervals: usize) -> f64 {
+    1.0 - (1.0 - confidence) / intervals.max(1) as f64
+}
+
 impl Evaluation {
+    /// The confidence of its intervals where `confidence` was asked for: of a label that the same log has
+    /// chosen, that of all labels.
+    pub(super) fn own_confidence(&self, confidence: f64) -> f64 {
+        if self.best_label.is_some() { of_all(confidence, self.labels) } else { confidence }
+    }
+
     /// The same of a log of so many `decisions`, with warnings about those that were never answered, which
     /// are left out or count as a reward, and about rounds to which the policy did not apply.
     #[must_use]
