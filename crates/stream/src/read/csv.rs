@@ -15,6 +15,7 @@
 pub(crate) mod header;
 pub(crate) mod layout;
 mod marks;
+mod orange;
 mod text;
 
 use std::collections::HashSet;
@@ -89,7 +90,10 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         found.map_err(|message| rows.source().file_error(message))
     };
     (rows.id, rows.offered) = (find(&options.id)?, find(&options.offered)?);
-    if layout.header_rows() > 1 && rows.next()? {
+    for _ in 1..layout.header_rows() {
+        if rows.held || !rows.next()? {
+            break;
+        }
         // A continuation of another file may have a single header.
         let mut pairs = cells.iter().zip(&rows.record);
         rows.held = pairs.any(|(column, text)| {

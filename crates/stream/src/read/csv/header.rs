@@ -58,8 +58,9 @@ pub(crate) fn has_header(rows: &[ByteRecord], asked: &[&str]) -> bool {
 }
 
 /// Whether the numbers of the first row are names: years beside words, above numbers that are mostly none; or
-/// five or more that count by one from 0 or 1 on, as pandas numbers columns, above others. Words beside them
-/// are not repeated in their columns. The first two rows of a pipe do not show that.
+/// five or more that count by one from 0 or 1 on, as pandas numbers columns, above others; or fewer, beside
+/// words above others. Words beside them are not repeated in their columns. The first two rows of a pipe do
+/// not show that.
 fn has_numbered_names(first: &ByteRecord, rest: &[ByteRecord]) -> bool {
     const YEARS: std::ops::RangeInclusive<u32> = 1500..=2100;
     const COUNTED: usize = 5;
@@ -72,7 +73,12 @@ fn has_numbered_names(first: &ByteRecord, rest: &[ByteRecord]) -> bool {
     let rarely = |column: usize, is: &dyn Fn(&[u8]) -> bool| {
         2 * cells(column).filter(|cell| is(cell)).count() < rest.len()
     };
-    let counts = numbers.len() >= COUNTED
+    // Fewer count beside words that are none of those below them, where these occur again and again.
+    let words = |column: &usize| !is_number(&first[*column]) && !first[*column].is_empty();
+    let mut words = (0..first.len()).filter(words).peekable();
+    let beside = numbers.len() > 1 && rest.len() >= ENOUGH && words.peek().is_some();
+    let beside = beside && words.all(|column| has_few_values(rest, column));
+    let counts = (numbers.len() >= COUNTED || beside)
         && numbers[0] < 2
         && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1)
         && columns(is_number).all(|column| rarely(column, &|cell| *cell == first[column]));
@@ -244,6 +250,27 @@ mod tests {
             let rows = lines.split(' ').map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>()));
             assert_eq!(has_header(&rows.collect::<Vec<_>>(), &[]), want, "{lines}");
         }
+    }
+
+    /// pandas numbers few columns, too: a word beside the numbers, above words that occur again and again, is
+    /// a name.
+    #[test]
+    fn few_numbers_as_names() {
+        let header = |first: &str, row: &dyn Fn(usize) -> String| {
+            let lines = std::iter::once(first.to_owned()).chain((0..60).map(row));
+            let rows = lines.map(|line| ByteRecord::from(line.split(',').collect::<Vec<_>>()));
+            has_header(&rows.collect::<Vec<_>>(), &[])
+        };
+        let kinds = |t: usize| format!("{}.5,{},{}", t % 7, 3 * t % 11, ["u", "v"][t % 2]);
+        assert!(header("0,1,species", &kinds));
+        assert!(header("1,2,species", &kinds));
+        assert!(header(",0,1,species", &|t| format!("{t},{}", kinds(t))));
+        for first in ["0,1,u", "0,2,species", "2,3,species", "0.5,1,species"] {
+            assert!(!header(first, &kinds), "{first}");
+        }
+        // Names of things, each of which is there once.
+        assert!(!header("0,1,crow", &|t| format!("{},{},bird {t}", t % 7, t % 5)));
+        assert!(!header("0,1,2", &|t| format!("{},{},{}", t % 7, t % 5, t % 3)));
     }
 
     /// Names may be repeated or absent where words alone are below them, as far as these occur again and

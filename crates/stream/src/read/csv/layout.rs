@@ -6,6 +6,7 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::header::{MOST_ABOVE, has_header, other_width, rows_above, usual_width, word_above_numbers};
 use super::marks::{check_escapes, check_quotes, rows_in_quotes};
+use super::orange;
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
@@ -37,9 +38,15 @@ pub(crate) struct Found {
     pub(crate) ends: bool,
 }
 
-/// A remark on a delimiter that ends the names and all rows.
-const NAMELESS_END: &str =
-    "the last column has neither a name nor cells, since a delimiter ends every row: it is left out";
+/// A remark on the last `count` columns, which are delimiters that end the names and all rows.
+fn nameless_ends(count: usize) -> Option<String> {
+    let what = match count {
+        0 => return None,
+        1 => "the last column has neither a name nor cells, since a delimiter ends every row: it is left out",
+        _ => "have neither names nor cells, since delimiters end every row: they are left out",
+    };
+    Some(if count == 1 { what.to_owned() } else { format!("the last {count} columns {what}") })
+}
 
 /// A remark on `rows` above the names, if there are any.
 pub(crate) fn note_above(rows: &[ByteRecord]) -> Option<String> {
@@ -88,13 +95,13 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     }
     let word = word_above_numbers(rows).filter(|_| !header && options.header.is_none()).map(shown);
     let named = names(&rows[0], header)?;
+    let flags = if header { orange::flags(rows) } else { None };
     let second = header && options.header.is_none() && second_header(rows);
+    let header_rows = (1 + usize::from(second)).max(flags.as_ref().map_or(1, |flags| flags.rows));
     let first = &rows[0];
     // Concatenated files repeat the header.
-    let rows: Vec<&ByteRecord> = rows[usize::from(header) + usize::from(second)..]
-        .iter()
-        .filter(|row| !header || *row != first)
-        .collect();
+    let below = &rows[if header { header_rows } else { 0 }..];
+    let rows: Vec<&ByteRecord> = below.iter().filter(|row| !header || *row != first).collect();
     if rows.is_empty() && peek.all {
         return Err("has a header but no rows".into());
     }
@@ -107,15 +114,13 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
             "{what}, by their numbers, since the first line is taken for a row; the option header = yes takes it for the names"
         ),
     };
-    let last = named.names.len() - 1;
-    let end = header && has_nameless_end(&named.names, first, &rows, options);
-    let without = end.then(|| {
-        let mut options = options.clone();
-        options.drop.push(named.names[last].clone());
-        options
-    });
-    let options = without.as_ref().unwrap_or(options);
-    let own = &named.names[..last + usize::from(!end)];
+    let wanted: Vec<usize> =
+        asked(options).into_iter().filter_map(|column| find_column(&named.names, column).ok()).collect();
+    let width = named.names.len();
+    let kept = if header { without_blank_end(width, first, &rows, &wanted) } else { width };
+    let flags = flags.map(|flags| flags.beside(&wanted, options.label.is_some()));
+    let options = &marked(options, &named.names, kept, flags.as_ref());
+    let own = &named.names[..kept];
     let (label, weight) = label_and_weight(own, options).map_err(numbered)?;
     named.check_label(label, options)?;
     let missing = options.missing();
@@ -135,14 +140,31 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     inferred.notes.extend(rows_in_quotes(&rows, delimiter));
     inferred.notes.splice(0..0, note_above(above_names));
     inferred.notes.extend(word.map(about_word));
-    inferred.notes.extend(end.then(|| NAMELESS_END.to_owned()));
-    if second {
+    inferred.notes.extend(nameless_ends(width - kept));
+    inferred.notes.extend(flags.and_then(|flags| flags.note(&named.names)));
+    if header_rows == 2 {
         let note = "the second line is not a row: it is between the names and the numbers";
         inferred.notes.insert(0, note.to_owned());
     }
-    let header_rows = second.then_some(2);
+    let header_rows = u32::try_from(header_rows).ok().filter(|rows| *rows > 1);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
     Ok(Found { inferred, above, ends })
+}
+
+/// The options without the columns behind the first `kept`, and with what flags in the header say.
+fn marked(
+    options: &ReadOptions,
+    names: &[String],
+    kept: usize,
+    flags: Option<&orange::Flags>,
+) -> ReadOptions {
+    let mut options = options.clone();
+    options.drop.extend_from_slice(&names[kept..]);
+    if let Some(flags) = flags {
+        options.drop.extend(flags.others.iter().map(|at| names[*at].clone()));
+        options.label = options.label.take().or_else(|| flags.label.map(|at| names[at].clone()));
+    }
+    options
 }
 
 /// The delimiter: as asked for, else as detected. A file of labels alone has none.
@@ -228,22 +250,18 @@ pub(crate) fn with_row_names(names: &ByteRecord) -> ByteRecord {
     std::iter::once(&b""[..]).chain(names).collect()
 }
 
-/// Whether the last of the columns `names` is empty in the header, `first`, and in all rows, and no option
-/// asks for it.
-fn has_nameless_end(
-    names: &[String],
-    first: &ByteRecord,
-    rows: &[&ByteRecord],
-    options: &ReadOptions,
-) -> bool {
-    let last = names.len() - 1;
-    let is_end = |row: &ByteRecord| row.get(last).is_none_or(|cell| cell.trim_ascii().is_empty());
-    let is_asked = |column: &str| find_column(names, column).is_ok_and(|at| at == last);
-    last > 0
-        && !rows.is_empty()
-        && is_end(first)
-        && rows.iter().all(|row| is_end(row))
-        && !asked(options).into_iter().any(is_asked)
+/// The number of columns without those at the end that have neither names nor cells, unless the options name
+/// them, which are those `wanted`.
+fn without_blank_end(width: usize, first: &ByteRecord, rows: &[&ByteRecord], wanted: &[usize]) -> usize {
+    let is_blank = |at: usize| {
+        let is_empty = |row: &ByteRecord| row.get(at).is_none_or(|cell| cell.trim_ascii().is_empty());
+        at > 0
+            && !rows.is_empty()
+            && is_empty(first)
+            && rows.iter().all(|row| is_empty(row))
+            && !wanted.contains(&at)
+    };
+    (0..width).rev().find(|at| !is_blank(*at)).map_or(0, |at| at + 1)
 }
 
 /// The names of columns in the options.
@@ -370,7 +388,13 @@ mod tests {
 
     #[test]
     fn layouts_are_recognised() {
-        let cases: [(&str, &str); 24] = [
+        let cases: [(&str, &str); 27] = [
+            ("cD#buy\tC#size\tmS#name\nu\t1\tp\nv\t2\tq\n", "tab header [cD#buy] C#size Drop mS#name"),
+            (
+                "size\tbuy\tn\ncontinuous\tdiscrete\tstring\n\tclass\tmeta\n1\tu\tp\n2\tv\tq\n3\tu\tp\n",
+                "tab header size [buy] Drop n",
+            ),
+            ("a,b,y,,\n1,2,x,,\n3,4,z,,\n", "comma header a b [y] Drop 4 Drop 5"),
             ("a,b,c\n1,2,x\n3,4,y\n", "comma header a b [c]"),
             ("1,2,x\n3,4,y\n", "comma rows 1 2 [3]"),
             ("1;2;3\n1,5;2;3\n", "semicolon rows 1 2 [3]"),

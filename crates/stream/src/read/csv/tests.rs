@@ -395,3 +395,30 @@ fn hashing_keeps_no_names() {
     let error = open("a,hue,class\n1,red,x\n", &options).err().unwrap();
     assert!(error.to_string().contains("does not hash its features into 10 bits"), "{error}");
 }
+
+/// Orange writes the kinds of columns and what they are for below their names, or before these.
+#[test]
+fn headers_of_orange() {
+    let rows = "1.5\tu\tp\n2\tv\tq\n3\tu\tp\n";
+    let below = format!("size\tbuy\tname\ncontinuous\tdiscrete\tstring\n\tclass\tmeta\n{rows}");
+    let before = format!("C#size\tcD#buy\tmS#name\n{rows}");
+    for (text, first, names) in [(below, 4, ["buy", "name"]), (before, 2, ["cD#buy", "mS#name"])] {
+        let mut reader = open_file(&text, &ReadOptions::default()).unwrap();
+        let size = if first == 4 { "size" } else { "C#size" };
+        let expected: Vec<String> = [("u", "1.5"), ("v", "2"), ("u", "3")]
+            .iter()
+            .zip(first..)
+            .map(|((label, value), line)| format!("{line} {label}*1 {size}={value}"))
+            .collect();
+        assert_eq!(read(&mut *reader), expected);
+        let [label, other] = names;
+        let said = format!(
+            "by the flags of Orange in the header, column \"{label}\" is the label; left out: \"{other}\""
+        );
+        assert!(reader.notes().contains(&said), "{:?}", reader.notes());
+        // What the options say comes first.
+        let options = ReadOptions { label: Some(other.to_owned()), ..ReadOptions::default() };
+        let mut reader = open_file(&text, &options).unwrap();
+        assert!(read(&mut *reader)[0].starts_with(&format!("{first} p*1 ")));
+    }
+}
