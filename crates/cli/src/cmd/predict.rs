@@ -1,6 +1,7 @@
 //! `noregret predict`: predicts new rows with a saved model.
 
 use std::io::Write;
+use std::path::Path;
 
 use noregret::algorithm::Forecast;
 use noregret::example::{Features, Label};
@@ -22,13 +23,13 @@ use crate::choices::ExplainOf;
 use crate::failure::Failure;
 use crate::forecasts::{Columns, Output, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::read_frozen;
+use crate::open::{read_archive, read_frozen};
 use crate::plan::{PredictPlan, Source};
 
 /// Predicts every row.
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let plan = PredictPlan::of(args)?;
-    let (frozen, archive) = read_frozen(&plan.model)?;
+    let (frozen, archive) = read_frozen(&plan.model).map_err(|failure| in_order(&plan, failure))?;
     if let Some(sentence) = archive.json::<Value>("run").ok().and_then(|run| of_order(&run)) {
         note(format_args!("noregret: {}: {sentence}", plan.model.display()));
     }
@@ -67,6 +68,18 @@ fn open(plan: &PredictPlan, schema: Schema, encoder: Encoder) -> Result<(Source,
     }
     let examples = ReadExamples::new(reader, encoder, &source.data, source.on_bad_row).frozen();
     Ok((source, examples))
+}
+
+/// The failure to read the model, with the way out if the data are one.
+fn in_order(plan: &PredictPlan, failure: Failure) -> Failure {
+    let data = &plan.source.data;
+    match read_archive(Path::new(data)) {
+        Ok(_) => Failure::data(format!(
+            "{failure}; {data} is one, and the model comes first: noregret predict {data} {}",
+            plan.model.display()
+        )),
+        Err(_) => failure,
+    }
 }
 
 /// The failure to write the lines.

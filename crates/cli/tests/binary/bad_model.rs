@@ -36,6 +36,19 @@ fn missing() {
     assert_eq!(folder.run("inspect .").code, 2);
 }
 
+/// A model in the place of the data, and the reverse.
+#[test]
+fn model_and_data_exchanged() {
+    let folder = trained();
+    folder.run("run model").failed(
+        2,
+        "model: is a file of tensors, as models are, and no data: predict and --load take a model, and inspect shows it",
+    );
+    let ran = folder.run("predict a.svm model");
+    let way_out = "; model is one, and the model comes first: noregret predict model a.svm\n";
+    assert!(ran.code == 2 && ran.stderr.contains(DAMAGED) && ran.stderr.ends_with(way_out), "{}", ran.stderr);
+}
+
 #[test]
 fn cut_off_damaged_or_something_else() {
     let folder = trained();

@@ -221,6 +221,10 @@ const NO_DATA: [(&str, &str); 16] = [
 const SQL: &str = "is a script of SQL and no table; write the rows of a query as CSV: psql --csv -c QUERY, sqlite3 -csv -header, or SELECT … \
                    INTO OUTFILE of MySQL";
 
+/// About model files, whose header follows its length in eight bytes.
+const MODEL: &str =
+    "is a file of tensors, as models are, and no data: predict and --load take a model, and inspect shows it";
+
 /// About files that are no text.
 const BINARY: &str = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
                       text, JSON or Parquet";
@@ -232,7 +236,9 @@ pub(crate) fn no_data(text: &[u8]) -> Option<&'static str> {
         first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
     };
     let other = NO_DATA.into_iter().find(|(start, _)| begins(start));
-    other.map(|(_, what)| what).or_else(|| is_binary(text).then_some(BINARY))
+    let is_model = text.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\""));
+    let binary = || is_binary(text).then_some(if is_model { MODEL } else { BINARY });
+    other.map(|(_, what)| what).or_else(binary)
 }
 
 /// Largest number of blank lines that are skipped to recognise a format.
@@ -257,11 +263,11 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         peek = source.peek(lines, 1)?;
     }
     let text = peek.bytes.trim_ascii_end();
-    if text.contains(&b'\r') && !text.contains(&b'\n') {
-        let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
+    if let Some(what) = no_data(text).filter(|what| *what != BINARY || known != Some(Format::Parquet)) {
         return Err(source.file_error(what));
     }
-    if let Some(what) = no_data(text).filter(|what| *what != BINARY || known != Some(Format::Parquet)) {
+    if text.contains(&b'\r') && !text.contains(&b'\n') {
+        let what = "ends its lines by carriage returns alone; convert them to line feeds: tr '\\r' '\\n'";
         return Err(source.file_error(what));
     }
     if let Some(known) = known {
