@@ -1,4 +1,4 @@
-//! Codes of digits.
+//! Codes and days that are written as whole numbers.
 
 use super::{FEW, Look};
 use crate::read::error::shown;
@@ -24,6 +24,30 @@ impl Look<'_> {
             )
         })
     }
+
+    /// A remark on days such as 20261122, which are read as numbers: from one month to the next is far.
+    pub(super) fn about_numbered_days(&self, name: &str) -> Option<String> {
+        let first = *self.cells.first()?;
+        let days = self.cells.iter().all(|cell| is_numbered_day(cell));
+        (self.cells.len() >= FEW && days && self.distinct() > 1).then(|| {
+            format!(
+                "column {} has days such as {}, which are read as whole numbers; written with marks, as 2026-11-22, they are times",
+                shown(name),
+                shown(first)
+            )
+        })
+    }
+}
+
+/// Whether a cell is year, month and day in eight digits.
+fn is_numbered_day(cell: &[u8]) -> bool {
+    let two = |tens: u8, ones: u8| 10 * u32::from(tens - b'0') + u32::from(ones - b'0');
+    let century = cell.starts_with(b"19") || cell.starts_with(b"20");
+    century
+        && cell.len() == 8
+        && cell.iter().all(u8::is_ascii_digit)
+        && (1..=12).contains(&two(cell[4], cell[5]))
+        && (1..=31).contains(&two(cell[6], cell[7]))
 }
 
 /// Whether a cell is hours and minutes in four digits.

@@ -393,6 +393,22 @@ fn codes_have_no_units() {
     assert_eq!((said.len(), found.fields[5].unit.as_deref()), (1, Some("A")), "{said:?}");
 }
 
+/// Days of eight digits are told; other numbers of so many are none.
+#[test]
+fn days_without_marks_are_told() {
+    let said = |cell: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}", cell(t), t % 2)).collect();
+        let Decided { fields, notes, .. } = decided("a,label", rows.into_iter(), |_| {});
+        assert_eq!(fields[0].role, CsvRole::Numeric);
+        notes.into_iter().find(|note| note.contains("written with marks"))
+    };
+    let sentence = "column \"a\" has days such as \"20260101\", which are read as whole numbers; written with marks, as 2026-11-22, they \
+                    are times";
+    assert_eq!(said(&|t| format!("2026{:02}{:02}", 1 + t % 12, 1 + 5 * t % 28)).as_deref(), Some(sentence));
+    assert_eq!(said(&|t| format!("{}", 20_260_101 + 7919 * t)), None);
+    assert_eq!(said(&|t| format!("{}", 202_601 + t % 12)), None);
+}
+
 /// Numbers behind a name in every cell, and categories that differ in case alone.
 #[test]
 fn categories_that_may_be_meant_otherwise_are_told() {
