@@ -27,7 +27,7 @@ use self::layout::{Found, builder};
 use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
 use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadError, ReadErrorKind, delimiter_name};
+use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::offer;
 use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Speech};
@@ -106,6 +106,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     Ok(Box::new(table))
 }
 
+/// Number of lines that show whether the first one has names.
+const BELOW: usize = 20;
+
 /// The layout of a saved model with the delimiter of the file; whether columns are aligned by blanks.
 fn as_saved(
     source: &mut Source,
@@ -124,6 +127,19 @@ fn as_saved(
     };
     let delimiter = options.delimiter.map_or(kept, char::from);
     let aligned = delimiter == ' ' && is_aligned(&source.peek(2, 1)?, options);
+    if !saved.header && options.header.is_none() && source.size().is_some() && !aligned {
+        let rows = match layout::checked_delimiter(delimiter) {
+            Ok(delimiter) => layout::records(&source.peek(BELOW, 2)?, delimiter, BELOW),
+            Err(_) => vec![],
+        };
+        if let Some(name) = header::names_above_numbers(&rows) {
+            return Err(source.file_error(format!(
+                "begins with names, such as {}, and the rows that the model has learnt had none: if the columns are in their order, leave \
+                 the first line out, as in tail -n +2",
+                shown(name)
+            )));
+        }
+    }
     let layout = CsvSchema { delimiter, header: options.header.unwrap_or(saved.header), ..saved.clone() };
     let inferred = Inferred { layout, missing: vec![], notes: vec![] };
     Ok((Found { inferred, above: 0, ends: false }, aligned))

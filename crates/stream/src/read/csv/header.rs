@@ -128,6 +128,15 @@ pub(crate) fn word_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
     cells.find(|(column, cell)| is_word_above_numbers(cell, rest, *column)).map(|(_, cell)| cell)
 }
 
+/// A word in the first row, if it has one above every column of numbers, and there are some: its cells are
+/// names.
+pub(crate) fn names_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
+    let (first, rest) = rows.split_first().filter(|(_, rest)| rest.len() > 2)?;
+    let mut numeric = (0..first.len()).filter(|column| holds_numbers(rest, *column)).peekable();
+    let name = first.get(*numeric.peek()?)?;
+    numeric.all(|column| is_word_above_numbers(&first[column], rest, column)).then_some(name)
+}
+
 /// Number of rows above the names of the columns, such as a title or the names of groups of columns. They
 /// have fewer different cells than the names. If `header` is given, there are names, and only rows
 /// with fewer cells are above them.

@@ -182,6 +182,23 @@ fn the_way_out_of_a_first_line_that_is_none() {
     assert!(error.ends_with(way_out), "{error}");
 }
 
+/// A line of names would be a row of a model whose rows had none, and its columns may have another order.
+#[test]
+fn names_for_a_model_without_names() {
+    let rows = "1,5,x\n2,7,y\n4,5,x\n3,9,y\n";
+    let bare = open_file(rows, &ReadOptions::default()).unwrap();
+    let saved = ReadOptions { schema: Some(bare.schema()), ..ReadOptions::default() };
+    let error = open_file(&format!("age,size,kind\n{rows}"), &saved).err().unwrap();
+    let said = "a.csv: begins with names, such as \"age\", and the rows that the model has learnt had none: if the columns are in their \
+                order, leave the first line out, as in tail -n +2";
+    assert!(error.ends_with(said), "{error}");
+    assert_eq!(read(&mut *open_file(rows, &saved).unwrap()).len(), 4);
+    // A first row with a stray word is a row.
+    assert_eq!(read(&mut *open_file(&format!("n/k,5,x\n{rows}"), &saved).unwrap()).len(), 5);
+    let asked = ReadOptions { header: Some(false), ..saved };
+    assert_eq!(read(&mut *open_file(&format!("age,size,kind\n{rows}"), &asked).unwrap()).len(), 5);
+}
+
 #[test]
 fn missing_numbers_are_spelled_in_many_ways() {
     let text = "a,b,hue,y\n1,2,NA,x\nNA,?,none,x\n null ,nan,red,x\nN/A,None,,x\n3,,red,x\n";
