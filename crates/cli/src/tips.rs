@@ -65,7 +65,7 @@ const OF_VOWPAL_WABBIT: [(&str, &[&str], &str); 15] = [
     ),
 ];
 
-/// Options as other programs call them, and what they are here.
+/// Options of `run` as other programs call them, and what they are here.
 const OF_OTHERS: [(&[&str], &str); 13] = [
     (&["--target", "--class", "--response", "--y", "-y"], "--label COLUMN names the label"),
     (&["--sep", "--separator", "--delim"], "--delimiter CHAR is what is between cells"),
@@ -145,7 +145,9 @@ fn of_argument(given: &str, args: &[OsString]) -> Option<String> {
     let of_vw = OF_VOWPAL_WABBIT.iter().find(|(_, options, _)| options.contains(&option));
     match of_vw {
         Some((task, _, ours)) => Some(format!("in place of Vowpal Wabbit's {option} ({task}): {ours}")),
-        None => among(&OF_OTHERS, option),
+        // Other commands have other options.
+        None if args.get(1).is_some_and(|command| command == "run") => among(&OF_OTHERS, option),
+        None => None,
     }
 }
 

@@ -285,6 +285,8 @@ fn values_with_a_minus_and_files_without_a_command() {
         assert!(ran.code == 1 && ran.stderr.contains(&format!("\n  tip: {tip}\n")), "{}", ran.stderr);
         assert_eq!(ran.stderr.matches("tip: ").count(), 1, "{}", ran.stderr);
     }
+    let said = folder.run("predict m a.csv --out b").stderr;
+    assert!(said.contains("tip: a similar argument exists: '--output'"), "{said}");
     let said = folder.run("run a.csv --label=-1").stderr;
     assert!(
         said.contains("has no column \"-1\" (columns are counted from 1, and the last one is 2)"),
