@@ -325,3 +325,52 @@ def test_a_batch_that_fails_leaves_what_was_put_away(tmp_path, monkeypatch):
         same_learners(keyed, alone(names[:50], x[:50], y[:50]), x)
         keyed.learn(names[50:], x[50:], y[50:], batch=2)
         same_learners(keyed, alone(names, x, y), x)
+
+
+def test_equal_keys_have_one_learner_whatever_holds_them(tmp_path):
+    import decimal
+
+    same = [1, 1.0, np.int64(1), np.float32(1), decimal.Decimal("1.00")], [("a", 1), ("a", np.int64(1)), ("a", 1.0)], [True, np.True_]
+    x = np.ones((5, 3))
+    with make(tmp_path) as keyed:
+        for count, keys in enumerate(same, 1):
+            keyed.learn(keys, x[: len(keys)], ["no"] * len(keys))
+            assert len(keyed) == count
+        for wrong, why in ((b"a", "of bytes; a text was needed"), (object(), "a text or a number was needed"), (frozenset("a"), "a text or a number")):
+            with pytest.raises(TypeError, match=rf"keys\[0\] is .*{why}"):
+                keyed.learn([wrong], x[:1], ["no"])
+
+
+def test_keys_of_arrow_may_not_be_missing(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    with make(tmp_path) as keyed:
+        with pytest.raises(ValueError, match=r"keys\[1\] is missing"):
+            keyed.learn(pyarrow.array(["a", None]), np.ones((2, 3)), ["no", "yes"])
+        keyed.learn(pyarrow.chunked_array([["a"], ["b"]]), np.ones((2, 3)), ["no", "yes"])
+        assert keyed.get("b").rounds == 1 and len(keyed) == 2
+
+
+def test_keys_and_labels_in_another_order_are_warned_of(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(np.ones((2, 3)), columns=["a", "b", "c"], index=[7, 8])
+    keys, labels = pandas.Series(["u", "v"], index=[7, 8]), pandas.Series(["no", "yes"], index=[7, 8])
+    with make(tmp_path) as keyed:
+        keyed.learn(keys, rows, labels)
+        for others in ((keys[::-1], labels), (keys, labels[::-1])):
+            with pytest.warns(UserWarning, match="has the index of x in another order") as told:
+                keyed.learn(others[0], rows, others[1])
+            assert told[0].filename == __file__
+
+
+def test_a_store_whose_writer_lost_its_number_goes_on(tmp_path):
+    """The file is short, and a machine that fails may leave it empty."""
+    for at in range(3):
+        with make(tmp_path) as keyed:
+            keyed.learn(["a"], [[1.0, 0.0, 0.0]], ["no"])
+            number = keyed._lease.number
+            assert number == at + 1
+    (tmp_path / "writer").write_text("")
+    with make(tmp_path) as keyed:
+        assert keyed._lease.number == number + 1
+        keyed.learn(["a"], [[1.0, 0.0, 0.0]], ["no"])
+        assert keyed.get("a").rounds == 4

@@ -182,3 +182,20 @@ def test_a_program_that_is_killed_in_the_middle_repeats_its_call(tmp_path, metho
             assert None not in again and keyed.counts()["waiting"] == 60
             tell(keyed, ORDER)
         holds(keyed, ORDER)  # Also without a number: what is learnt waits no more.
+
+
+def test_rows_that_wait_determine_the_order_of_the_columns(tmp_path):
+    """A later table in another order would otherwise be learnt with the numbers of other columns."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    with make(tmp_path) as keyed:
+        keyed.predict(NAMES, table[["c", "a", "b"]], ids=IDS)
+        keyed.learn(NAMES, table, Y)
+        keyed.label(NAMES, IDS, Y)
+        expected = {}
+        for at in [*range(60), *range(60)]:
+            one = expected.setdefault(NAMES[at], Learner("folklore", features=3, labels=["no", "yes"]))
+            one.learn_one(X[at, [2, 0, 1]], Y[at])
+        for key, one in expected.items():
+            assert keyed.get(key).rounds == one.rounds
+            np.testing.assert_allclose(keyed.get(key).scores(X[:, [2, 0, 1]]), one.scores(X[:, [2, 0, 1]]), rtol=1e-9)

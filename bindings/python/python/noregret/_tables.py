@@ -283,15 +283,15 @@ def words(name: str, given: Sequence[Any] | None) -> list[str]:
     return [str(word) for word in given or ()]
 
 
-def check_index(x: Any, *, of: str = "x", **others: Any) -> None:
-    """Warns where labels or weights of pandas have the index of the rows in another order: they are matched by their places."""
+def check_index(x: Any, *, of: str = "x", stacklevel: int = 4, **others: Any) -> None:
+    """Warns where labels, weights or keys of pandas have the index of the rows in another order: they are matched by their places."""
     ours: Any = getattr(x, "index", None)
     for name, other in others.items():
         theirs: Any = getattr(other, "index", None)
         if hasattr(ours, "equals") and hasattr(theirs, "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
             if ours.is_unique and theirs.is_unique and theirs.isin(ours).all():
                 told = f"{name} has the index of {of} in another order, and rows are matched by their places: {name}.loc[{of}.index] has the order of {of}"
-                warnings.warn(told, stacklevel=4)
+                warnings.warn(told, stacklevel=stacklevel)
 
 
 def check_names(x: Any, roles: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@ in a store."""
 
 from __future__ import annotations
 
+import decimal
 import hashlib
 import json
 import os
@@ -18,7 +19,8 @@ from .. import _arrays, _core, _tables, _targets, _written
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
-from ._store import TEMPLATE, WRITER, Lease, Partitions, Store, partition_of, waits_already
+from ._lease import Lease
+from ._store import TEMPLATE, WRITER, Partitions, Store, partition_of, waits_already
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
@@ -95,7 +97,8 @@ class _Keyed:
         self._lease = Lease(path / WRITER, taken)
         try:
             self._engine, self._partitions = engine, partitions
-            self._batches = Store.begin(str(path), description)
+            self._batches, newest = Store.begin(str(path), description)
+            self._lease.follow(newest)
             self._core, self._columns = self._shared()
             mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
             calls = [(str(path), parts, in_memory, in_memory_mib, most_waiting, self._lease.number) for parts in mine]
@@ -112,8 +115,9 @@ class _Keyed:
 
     # Rows
 
-    def _rows(self, x: Any, y: Sequence[Any] | None = None) -> Floats:
-        """Rows as numbers, the columns of tables in the order of the first one. `y` are the labels of rows that are learnt."""
+    def _rows(self, x: Any, y: Sequence[Any] | None = None, *, waits: bool = False) -> Floats:
+        """Rows as numbers, the columns of tables in the order of the first one that is kept. `y` are the labels of rows that are learnt, and
+        `waits` tells of rows that wait for theirs."""
         x = _tables.sparse(x, dense=True)
         x = _tables.given(x if self._about["features"] is not None else _tables.by_name(_tables.whole(x)))
         if self._about["features"] is None:
@@ -123,7 +127,7 @@ class _Keyed:
             return self._checked(rows)
         table = _tables.table(x)
         names = sorted(table.names)
-        if self._columns is None and y is not None:
+        if self._columns is None and (waits or y is not None):
             self._columns = table.names
             Store.write(self._path / COLUMNS, json.dumps(table.names).encode())
         known = table.names if self._columns is None else self._columns
@@ -256,7 +260,9 @@ class _Keyed:
     def _keys(self, keys: Sequence[Any]) -> list[str]:
         found = _listed(keys)
         for at, key in enumerate(found):
-            if isinstance(key, list | dict | set | np.ndarray):
+            if isinstance(key, bytes):
+                raise TypeError(f"keys[{at}] is {key!r}, of bytes; a text was needed, which .decode() makes of it")
+            if isinstance(key, list | dict | set | frozenset | np.ndarray) or _has_no_text(key):
                 raise TypeError(f"keys[{at}] is {key!r}; a text or a number was needed")
             if _arrays.is_missing(key) or key == "":
                 raise ValueError(f"keys[{at}] is missing; every row needs a key")
@@ -417,6 +423,7 @@ class KeyedLearners(_Keyed):
         RuntimeError
             If another process has opened the store since.
         """
+        _tables.check_index(x, stacklevel=3, keys=keys, y=y)
         keys = _listed(keys)
         labels = self._labels(keys, y)
         rows = self._rows(x, labels)
@@ -443,11 +450,12 @@ class KeyedLearners(_Keyed):
         ValueError
             For an invalid row, or an id under which another row of the key waits; none of the batch waits then.
         """
+        _tables.check_index(x, stacklevel=3, keys=keys, ids=ids)
         if ids is None:
             if batch is not None or source:
                 raise TypeError("batch and source: only with ids, as nothing else is written")
             return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
-        answers = self._call("ask", keys, self._rows(x), _ids(ids), batch=batch, source=source)
+        answers = self._call("ask", keys, self._rows(x, waits=True), _ids(ids), batch=batch, source=source)
         return [self._given[played] for played in answers]
 
     def label(self, keys: Sequence[Any], ids: Sequence[Any], y: Any, *, batch: int | None = None, source: str = "") -> Learnt:
@@ -494,6 +502,7 @@ class KeyedBandits(_Keyed):
         self, keys: Sequence[Any], x: Any, *, batch: int | None = None, source: str = ""
     ) -> list[tuple[Any, float, str]]:
         """A label, its probability and the decision's id, for every row. `batch` and `source` as in `KeyedLearners.learn`."""
+        _tables.check_index(x, stacklevel=3, keys=keys)
         answers = self._call("decide", keys, self._rows(x, ()), batch=batch, source=source)
         return [(self._given[label], probability, id) for label, probability, id in answers]
 
@@ -512,16 +521,26 @@ def _listed(keys: Any) -> list[Any]:
     """The keys of all rows."""
     if isinstance(keys, str | bytes):
         raise TypeError(f"keys is {keys!r}; a list with a key for every row was needed: keys=[{keys!r}]")
-    return list(_tables.whole(keys))
+    return _cells(keys)
+
+
+def _cells(column: Any) -> list[Any]:
+    """The cells of a column; an array of Arrow yields objects of its own, in which nothing is missing."""
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else _tables.whole(column))
+
+
+def _has_no_text(key: Any) -> bool:
+    """Whether the text of an object is its address."""
+    return type(key).__str__ is object.__str__ and type(key).__repr__ is object.__repr__
 
 
 def _ids(ids: Any) -> list[str]:
     """The ids of all rows, as texts."""
     if isinstance(ids, str | bytes):
         raise TypeError(f"ids is {ids!r}; a list with an id for every row was needed: ids=[{ids!r}]")
-    found = list(_tables.whole(ids))
+    found = _cells(ids)
     for at, id in enumerate(found):
-        if isinstance(id, list | dict | set | np.ndarray):
+        if isinstance(id, list | dict | set | frozenset | bytes | np.ndarray) or _has_no_text(id):
             raise TypeError(f"ids[{at}] is {id!r}; a text or a number was needed")
         if _arrays.is_missing(id) or id == "" or not _is_text(str(id)):
             raise ValueError(f"ids[{at}] is {id!r}; every row needs an id, a text or a number")
@@ -535,7 +554,18 @@ def _is_text(text: str) -> bool:
 
 def _key(key: Any) -> str:
     """The name of a key: equal numbers have one."""
-    return str(int(key)) if isinstance(key, float | np.floating) and float(key).is_integer() else str(key)
+    return str(_plain(key))
+
+
+def _plain(key: Any) -> Any:
+    """A key whose numbers are those of Python, and whole ones integers."""
+    if isinstance(key, tuple):
+        return tuple(map(_plain, key))
+    if isinstance(key, decimal.Decimal) and key.is_finite():
+        key = _targets.number_of(key)
+    if isinstance(key, float | np.floating) and float(key).is_integer():
+        return int(key)
+    return key.item() if isinstance(key, np.bool_ | np.integer | np.float64) else key
 
 
 def _digest(keys: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

@@ -106,8 +106,9 @@ class Store:
     """The description of a store, in a separate file."""
 
     @staticmethod
-    def begin(folder: str, description: dict[str, Any]) -> dict[str, int]:
-        """Makes the store, or checks its description. Returns the highest batch number of each source."""
+    def begin(folder: str, description: dict[str, Any]) -> tuple[dict[str, int], int]:
+        """Makes the store, or checks its description. Returns the highest batch number of each source, and the number of the latest
+        driver that has written."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         journal_of(path)  # Raises where no store can be.
@@ -121,12 +122,14 @@ class Store:
         else:
             Store.write(file, text.encode())
         highest: dict[str, int] = {}
+        newest = 0
         for part in path.glob("*.sqlite"):
             connection = connected(part)
             for source, batch in connection.execute("SELECT source, max(batch) FROM numbered GROUP BY source"):
                 highest[source] = max(highest.get(source, 0), batch)
+            newest = max(newest, *(writer for (writer,) in connection.execute("SELECT value FROM meta WHERE name = 'writer' UNION SELECT 0")))
             connection.close()
-        return highest
+        return highest, newest
 
     @staticmethod
     def write(file: Path, content: bytes) -> None:
@@ -140,33 +143,6 @@ class Store:
     def read(folder: str) -> dict[str, Any]:
         """The description."""
         return dict(json.loads((Path(folder) / DESCRIPTION).read_text()))
-
-
-class Lease:
-    """The right to write to a store (or to a log): one driver has it at a time. The file is locked, so that the right ends with the process
-    of the driver, and has a number that grows with every driver: actors of an earlier one write no more."""
-
-    def __init__(self, path: Path, refusal: str) -> None:
-        # Kept open: closing the file ends the lock.
-        self._file: Any = open(path, "a+b")  # noqa: SIM115
-        try:
-            import fcntl
-
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # Windows has no such locks: only the number guards the store there.
-            pass
-        except OSError:
-            self._file.close()
-            raise RuntimeError(refusal) from None
-        self._file.seek(0)
-        self.number = int(self._file.read() or b"0") + 1
-        self._file.truncate(0)
-        self._file.write(str(self.number).encode())
-        self._file.flush()
-
-    def close(self) -> None:
-        """Gives the right back."""
-        self._file.close()
 
 
 def migrate(connection: sqlite3.Connection) -> None:

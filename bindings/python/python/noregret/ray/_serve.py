@@ -17,7 +17,7 @@ import numpy as np
 from .._bandit import Bandit
 from .._learner import Learner
 from .._offers import named
-from ..cluster._store import Lease
+from ..cluster._lease import Lease
 
 
 PATIENCE = 60.0
