@@ -6,7 +6,7 @@ use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
-use super::{FILE, FileId, Segment, TOP, connect, decoded, file_id};
+use super::{FILE, FileId, Logged, Segment, TOP, connect, decoded, file_id};
 use crate::model::event::{Event, Outcome};
 
 /// Which events of a log are read.
@@ -32,17 +32,51 @@ pub(crate) fn read_log(
     let mut segments = segments(&db, span).map_err(failed)?.into_iter().peekable();
     let first = segments.next().ok_or_else(|| format!("{}: the log has no beginning", path.display()))?;
     begin(&first)?;
-    let mut events =
-        db.prepare("SELECT seq, at, body, outcome FROM events WHERE seq > ? ORDER BY seq").map_err(failed)?;
-    let mut rows = events.query([first.seq as i64]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (seq, at): (i64, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+    in_pieces(&db, &path, first.seq as i64, &mut |seq, at, logged| {
         while let Some(next) = segments.next_if(|next| next.seq < seq as u64) {
             begin(&next)?;
         }
-        let (event, outcome) = decoded(row).map_err(|what| format!("{}: {what}", path.display()))?;
-        if !each(at, event, outcome)? {
-            break;
+        let (event, outcome) = logged.map_err(|what| format!("{}: {what}", path.display()))?;
+        each(at, event, outcome)
+    })
+}
+
+/// Calls `each` with the number, the time and the rest of every event after `seq`, up to the one that is the
+/// last now, until it returns false. Nothing is held while it is called: for one that takes its time, the
+/// write-ahead log would keep all that is written meanwhile.
+fn in_pieces(
+    db: &Connection,
+    path: &Path,
+    seq: i64,
+    each: &mut dyn FnMut(i64, i64, Logged) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    const PIECE: i64 = 1 << 20;
+    const EVENTS: &str = "SELECT seq, at, body, outcome, octet_length(body) FROM events
+        WHERE seq > ? AND seq <= ? ORDER BY seq";
+    let failed = |error: rusqlite::Error| format!("{}: {error}", path.display());
+    let last = db.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get::<_, i64>(0));
+    let (mut before, last) = (seq, last.map_err(failed)?);
+    let mut events = db.prepare(EVENTS).map_err(failed)?;
+    while before < last {
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        let mut rows = events.query([before, last]).map_err(failed)?;
+        while bytes < PIECE
+            && let Some(row) = rows.next().map_err(failed)?
+        {
+            let number = |column: usize| row.get::<_, i64>(column).map_err(failed);
+            bytes += number(4)?;
+            piece.push((number(0)?, number(1)?, decoded(row)));
+        }
+        drop(rows);
+        let begins = piece.first().map(|(next, ..)| *next);
+        if begins.is_none_or(|next| before > seq && next != before + 1) {
+            return Err(format!("{}: was shortened while it was read", path.display()).into());
+        }
+        for (number, at, logged) in piece {
+            if !each(number, at, logged)? {
+                return Ok(());
+            }
+            before = number;
         }
     }
     Ok(())

@@ -95,6 +95,28 @@ fn a_log_that_cannot_be_read_does_not_end() {
     assert_eq!(refused.status, 503, "{refused:?}");
 }
 
+/// A client that takes its time with a log does not keep what is written meanwhile in the write-ahead log.
+#[test]
+fn a_slow_reader_of_a_log_holds_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::with(folder.path(), Limits { answer_seconds: 600, ..Limits::default() });
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    // A log of 20 MB, more than what is on its way to the client.
+    let texts: Vec<String> = (0..100).map(|at| format!("{at}{}", "x".repeat(1000))).collect();
+    for _ in 0..200 {
+        service.post("/v1/models/m/learn", &json!({"x": {"said": texts}, "y": "a"})).ok(200);
+    }
+    let mut stream = TcpStream::connect(service.address).expect("a connection");
+    stream.write_all(b"GET /v1/models/m/log HTTP/1.1\r\nhost: a\r\n\r\n").expect("sent");
+    stream.read_exact(&mut [0; 1000]).expect("it begins");
+    for t in 0..1000 {
+        service.post("/v1/models/m/learn", &json!({"x": {"v": t % 5}, "y": "b"})).ok(200);
+    }
+    let ahead = folder.path().join("models/m/events.sqlite-wal");
+    let bytes = std::fs::metadata(ahead).expect("a file").len();
+    assert!(bytes < 3 << 20, "{bytes} bytes");
+}
+
 /// A page of the database is torn: refused with a sentence, and the other models are served.
 #[test]
 fn a_torn_page_is_not_served() {
