@@ -65,9 +65,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COUNT", requires = "predictions", value_parser = at_least_one::<usize>, help_heading = SHOWN)]
     pub(crate) top_k: Option<usize>,
     /// Save a batch predictor (online-to-batch), drawn from the learner's states during this run:
-    /// for i.i.d. rows, its expected loss exceeds that of the best linear predictor by at most
-    /// (regret bound) / rounds. Needs scaling that does not depend on earlier rows (--scale none or
-    /// unit)
+    /// for i.i.d. rows and a learner with a bound that --certify shows on the regret against linear
+    /// predictors, its expected loss exceeds that of the best one by at most bound / rounds. Needs
+    /// scaling that does not depend on earlier rows (--scale none or unit)
     #[arg(long, value_name = "FILE", conflicts_with = "load", help_heading = MODELS)]
     pub(crate) batch_model: Option<PathBuf>,
     /// Number of states that --batch-model draws; their predictions are averaged

@@ -10,6 +10,7 @@ mod observers;
 use noregret::algorithm::{AnyModel, Model};
 use noregret::batch::online_to_batch::Average;
 use noregret::facts::RunFacts;
+use noregret::guarantee::Guarantee;
 use noregret::model::Archive;
 use noregret::rng::Rng;
 use noregret_stream::Stop;
@@ -128,6 +129,12 @@ fn prepare(plan: &RunPlan, opened: &mut Opened) -> Result<(), Failure> {
         ));
         encoder.scaler_mut().keep_drawn(*seed);
     }
+    if plan.batch_model.is_some() && !competes_with_linear_predictors(learner) {
+        note(format_args!(
+            "noregret: --batch-model: {} has no theorem about linear predictors, so that nothing is promised for future rows; folklore has one",
+            learner.about().name
+        ));
+    }
     if *open_classes {
         check_open(plan, "classes=K", "classes")?;
     }
@@ -140,6 +147,19 @@ fn prepare(plan: &RunPlan, opened: &mut Opened) -> Result<(), Failure> {
     }
     learner.set_workers(workers(plan.threads));
     Ok(())
+}
+
+/// Whether the theorem of `learner`, if it has one, is about linear predictors.
+fn competes_with_linear_predictors(learner: &AnyModel) -> bool {
+    matches!(
+        learner.guarantee(),
+        Some(
+            Guarantee::Regret { ball: Some(_), .. }
+                | Guarantee::SquaredRegret { .. }
+                | Guarantee::IntervalRegret { .. }
+                | Guarantee::Mistakes { .. }
+        )
+    )
 }
 
 /// Shows what was decided, and the warning about a bandit learner, if there is one.

@@ -42,6 +42,18 @@ fn an_average_predicts_and_learns_no_more() {
     assert_ne!(folder.read("batch"), folder.read("other"));
 }
 
+/// The guarantee for rows to come is that of a theorem about linear predictors, which not every learner has.
+#[test]
+fn what_is_promised_depends_on_the_learner() {
+    let folder = folder();
+    for (learner, said) in [("auto", true), ("label-tree", true), ("folklore", false), ("ons", false)] {
+        let run = format!("run a.svm --quiet --limit 50 --batch-model b --scale unit --learner {learner}");
+        let stderr = folder.run(&run).succeeded().stderr;
+        let note = format!("noregret: --batch-model: {learner} has no theorem about linear predictors, ");
+        assert_eq!(stderr.contains(&note), said, "{learner}: {stderr}");
+    }
+}
+
 /// The file of one snapshot is the run up to it: learner, scaling and all.
 #[test]
 fn a_snapshot_has_the_scaling_of_its_time() {
