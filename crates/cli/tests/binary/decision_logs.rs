@@ -229,8 +229,8 @@ fn decisions_that_come_again_are_told() {
     );
 }
 
-/// The label that has earned most was chosen by the log: its interval is the one that holds for all four labels
-/// at once, each with a quarter of the miss.
+/// The label that has earned most was chosen by the log: its interval is the one that holds for all four
+/// labels at once, each with a quarter of the miss.
 #[test]
 fn the_best_label_has_the_interval_of_all_labels() {
     let row = |t: usize| format!("l{},0.25,{}\n", t % 4, u8::from(t * 7919 % 101 < 9));

@@ -305,7 +305,8 @@ fn reports_are_in_backups() {
         let event = ranked["eventId"].as_str().expect("an event").to_owned();
         service.post(&of_loop(&format!("events/{event}/reward")), &json!({"value": 1})).ok(204);
     }
-    let times = json!({"name": "all", "startTime": "2020-01-01T00:00:00Z", "endTime": "2100-01-01T00:00:00Z"});
+    let times =
+        json!({"name": "all", "startTime": "2020-01-01T00:00:00Z", "endTime": "2100-01-01T00:00:00Z"});
     service.put(&of_loop("evaluations/first"), &times).ok(200);
     let report = service.get(&of_loop("evaluations/first")).ok(200);
     service.post("/v1/backup", &json!({"name": "monday"})).ok(201);

@@ -22,7 +22,10 @@ impl Writer {
             Command::Do(..) => unreachable!("done before"),
             Command::Stop => return true,
             #[cfg(test)]
-            Command::Panic(_) => panic!("as a test has asked"),
+            Command::Panic(reply) => {
+                drop(reply);
+                panic!("as a test has asked")
+            }
             Command::Look(reply) => {
                 let _ = reply.send(Ok(self.publish()));
             }

@@ -2,9 +2,9 @@
 
 use super::time::time_features;
 
-/// The features of a feature `name` whose text is a day with all its digits and hyphens, 2026-11-27, with a time
-/// of day or without: those of a cell of a column of times. `None` for any other text: months, and days with
-/// dots or slashes, may be codes.
+/// The features of a feature `name` whose text is a day with all its digits and hyphens, 2026-11-27, with a
+/// time of day or without: those of a cell of a column of times. `None` for any other text: months, and days
+/// with dots or slashes, may be codes.
 pub fn moment_features(name: &str, text: &str) -> Option<Vec<(String, f64)>> {
     let of_day =
         |(at, sign): (usize, &u8)| if matches!(at, 4 | 7) { *sign == b'-' } else { sign.is_ascii_digit() };
