@@ -42,6 +42,8 @@ impl Engine {
         let Some(waits) = self.waiting.get_mut(id).map(Arc::make_mut) else {
             return Err(Refusal::unknown(format!("no decision with the id {} is pending", shown(id))));
         };
+        let is_clipped = !sum && waits.heard.is_none() && reward < 0.0;
+        self.standing.clipped_rewards += u64::from(is_clipped);
         if waits.active && !sum {
             let mut outcome = Outcome::default();
             self.settle(id, Some(verdict), &mut outcome);

@@ -270,7 +270,7 @@ impl Engine {
                 "chance": standing.chance.estimate().map(|(value, better, error)| json!({
                     "value": value, "better_by": better, "standard_error": error, "rounds": standing.chance.rounds,
                 })),
-                "warning": standing.chance.warning(),
+                "warning": standing.warning(),
             }),
         }
     }
@@ -290,6 +290,7 @@ impl Engine {
             "rounds": self.learner.rounds(),
             "clipped_rows": self.encoder.scaler().clipped(),
             "clipped_costs": standing.clipped_costs,
+            "clipped_rewards": standing.clipped_rewards,
             "seed": self.seed,
             "floor": self.play.floor,
             "version": standing.seq,

@@ -5,6 +5,7 @@ use std::fmt;
 use noregret::algorithm::Forecast;
 use noregret::prediction::Decision;
 use noregret_stream::run::score::Score;
+use noregret_stream::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// Number of rounds of windowed scores and rewards.
@@ -46,6 +47,9 @@ pub(crate) struct Standing {
     /// Number of costs that counted as the nearest end of the range.
     #[serde(default)]
     pub(crate) clipped_costs: u64,
+    /// Number of rewards below 0, which count as 0.
+    #[serde(default)]
+    pub(crate) clipped_rewards: u64,
     /// How the model was last made again from its log, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rebuilt: Option<Rebuilt>,
@@ -197,6 +201,7 @@ impl Standing {
             instead: Instead::default(),
             missed: 0,
             clipped_costs: 0,
+            clipped_rewards: 0,
             chance: Chance::default(),
             rebuilt: None,
         }
@@ -208,6 +213,18 @@ impl Standing {
         let (score, rebuilt) = (self.score.clone(), self.rebuilt.clone());
         *self =
             Self { score, rebuilt, followed: 0, instead: Instead::default(), missed: 0, ..before.clone() };
+    }
+
+    /// What may keep a loop from learning what is meant, in sentences.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let clipped = (self.clipped_rewards > 0).then(|| {
+            format!(
+                "{} below 0 counted as 0, so that worse was not told from bad; (reward + 1) / 2 is from 0 to 1",
+                counted(self.clipped_rewards, "reward")
+            )
+        });
+        let all: Vec<String> = clipped.into_iter().chain(self.chance.warning()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     pub(super) fn earned(&mut self, reward: f64) {

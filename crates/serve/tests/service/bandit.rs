@@ -213,6 +213,30 @@ fn several_policies_are_evaluated_beside_each_other() {
     assert_eq!((refused.status, &refused.json()["error"]["target"]), (400, &json!("policies[0].name")));
 }
 
+/// Rewards below 0, which Personalizer's clients may send, count as 0: the state says so, also after a restart.
+#[test]
+fn rewards_below_0_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut service = Service::start(folder.path());
+    let path = |rest: &str| format!("/loops/site/personalizer/v1.0/{rest}");
+    for t in 0..6 {
+        let actions = json!([{"id": "a"}, {"id": "b"}]);
+        let body = json!({"contextFeatures": [], "actions": actions, "eventId": format!("e{t}")});
+        service.post(&path("rank"), &body).ok(201);
+        let reward = json!({"value": if t < 4 { -0.5 } else { 0.5 }});
+        service.post(&path(&format!("events/e{t}/reward")), &reward).ok(204);
+        service.post(&path(&format!("events/e{t}/reward")), &reward).ok(204);
+    }
+    for _ in 0..2 {
+        let about = service.get("/v1/models/site").ok(200);
+        assert_eq!(about["clipped_rewards"], 4, "{about}");
+        let said = about["scores"]["warning"].as_str().expect("a sentence");
+        assert!(said.starts_with("4 rewards below 0 counted as 0, "), "{said}");
+        service.stop();
+        service = Service::start(folder.path());
+    }
+}
+
 /// With a range that clips, a cost outside of it counts as its nearest end, in the log's replay, too.
 #[test]
 fn costs_may_be_clipped() {
