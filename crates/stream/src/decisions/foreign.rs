@@ -210,6 +210,17 @@ mod tests {
         );
     }
 
+    /// In a test with fixed shares nobody writes probabilities.
+    #[test]
+    fn shares_of_a_test_are_probabilities() {
+        let absent = opened("a.csv", "chosen,click\na,1\nb,0\n", all()).err().expect("no column");
+        assert_eq!(
+            absent.to_string(),
+            "a.csv: has no column \"prob\"; its columns are \"chosen\", \"click\"; where labels were drawn with fixed shares, as in an A/B \
+             test, add it: the share of the label that was played"
+        );
+    }
+
     #[test]
     fn decimal_commas_are_those_of_a_table() {
         let text =

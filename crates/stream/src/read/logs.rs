@@ -7,6 +7,9 @@ use crate::fault::Fault;
 pub(crate) const NAMED: &str =
     "; the options decision, probability and reward name the columns of another program's log";
 
+/// What is the probability where nobody has written it.
+pub(crate) const SHARES: &str = "; where labels were drawn with fixed shares, as in an A/B test, add it: the share of the label that was played";
+
 /// What takes a log that is none of ours, which `replay` does not.
 pub(crate) const OTHERS: &str = "; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, \
                                    probability and reward name its columns";

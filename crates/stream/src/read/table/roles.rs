@@ -16,6 +16,7 @@ use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
+use crate::read::logs::SHARES;
 use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
 
 /// Least number of cells for remarks on a column, and for features that say what it lacks.
@@ -155,7 +156,8 @@ fn given_roles(
     let mut given: Vec<Option<CsvRole>> = vec![None; sample.names.len()];
     for (list, role) in options.given() {
         for name in list {
-            let column = find(name)?;
+            let of_shares = if role == CsvRole::Probability { SHARES } else { "" };
+            let column = find(name).map_err(|what| fault!("{what}{of_shares}"))?;
             if let Some(other) = given[column].filter(|other| *other != role) {
                 let name = shown(&sample.names[column]);
                 return Err(fault!(
