@@ -28,6 +28,7 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     let copies = if log { repeated(sample) } else { copies(sample) };
     let mut notes: Vec<String> = copies.into_iter().chain(equal_columns(sample, fields)).collect();
     notes.extend(leaks(sample, fields));
+    notes.extend(if log { None } else { one_of_several(sample) });
     notes.extend(numbers(sample, fields));
     notes
 }
@@ -234,6 +235,35 @@ fn leaks(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     notes
 }
 
+/// A remark on neighbouring columns, the label among them, of which exactly one is 1 in every row and the
+/// others are 0: the others tell the label.
+fn one_of_several(sample: &Sample<'_>) -> Option<String> {
+    /// The largest number of columns on either side of the label.
+    const MOST: usize = 64;
+    let (label, width) = (sample.label?, sample.names.len());
+    let rows: Vec<&&ByteRecord> = sample.rows.iter().filter(|row| row.len() == width).collect();
+    let is_one = |cell: &[u8]| matches!(cell, b"1" | b"1.0");
+    let is_bit = |cell: &[u8]| is_one(cell) || matches!(cell, b"0" | b"0.0");
+    let are_bits = |column: &usize| rows.iter().all(|row| is_bit(&row[*column]));
+    if !are_bits(&label) {
+        return None;
+    }
+    let first = label - (label.saturating_sub(MOST)..label).rev().take_while(are_bits).count();
+    let last = label + (label + 1..width.min(label + 1 + MOST)).take_while(are_bits).count();
+    let is_one_of = |from: usize, to: usize| {
+        to - from > 1
+            && rows.iter().all(|row| (from..=to).filter(|column| is_one(&row[*column])).count() == 1)
+    };
+    let found = |to: usize| (first..=label).find(|from| is_one_of(*from, to)).map(|from| (from, to));
+    let (from, to) = found(label).or_else(|| found(last))?;
+    Some(format!(
+        "exactly one of the columns {} to {}, which are neighbours and the label is among, is 1 in every row: the others tell the label; make \
+         one column of them, with a name for each",
+        shown(&sample.names[from]),
+        shown(&sample.names[to])
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,6 +352,28 @@ mod tests {
         // Few ages, and ids that all differ.
         assert_eq!(said(&|t| 20 + t % 60), [""; 0]);
         assert_eq!(said(&|t| t), [""; 0]);
+    }
+
+    /// A label in several columns of 0 and 1, behind others or before them.
+    #[test]
+    fn a_label_in_several_columns() {
+        let bits = |t: usize| [0, 1, 2].map(|at| if t % 3 == at { "1" } else { "0" }).join("|");
+        let begins =
+            |from: &str, to: &str| format!("exactly one of the columns \"{from}\" to \"{to}\", which");
+        let said = |header: &str, row: &dyn Fn(usize) -> String| {
+            let all = notes(header, (0..60).map(row));
+            all.into_iter().find(|note| note.starts_with("exactly one"))
+        };
+        let last = said("a,b,c,y", &|t| format!("{}.5|{}", t * 7 % 31, bits(t)));
+        assert!(last.is_some_and(|note| note.starts_with(&begins("b", "y"))));
+        let first = said("y,b,c,a", &|t| format!("{}|{}.5", bits(t), t * 7 % 31));
+        assert!(first.is_some_and(|note| note.starts_with(&begins("y", "c"))));
+        // Several may be 1, or none; and two columns are told as copies.
+        assert_eq!(
+            said("a,b,c,y", &|t| format!("{}|{}|{}|{}", t * 7 % 31, t % 2, t % 3 / 2, t % 5 / 4)),
+            None
+        );
+        assert_eq!(said("a,b,y", &|t| format!("{}|{}|{}", t * 7 % 31, t % 2, (t + 1) % 2)), None);
     }
 
     #[test]
