@@ -439,3 +439,21 @@ fn headers_of_orange() {
         assert!(read(&mut *reader)[0].starts_with(&format!("{first} p*1 ")));
     }
 }
+
+/// Numbers without the unit of those that a model has learnt are read as if they had it, which is said.
+#[test]
+fn numbers_without_the_unit_of_a_model() {
+    let rows = |unit: &str| (0..40).map(|t| format!("{}{unit},x\n", 40 + t % 9)).collect::<String>();
+    let learnt = open_file(&format!("mass,y\n{}", rows(" kg")), &ReadOptions::default()).unwrap();
+    let saved = ReadOptions { schema: Some(learnt.schema()), ..ReadOptions::default() };
+    let said = |text: String| {
+        let mut reader = open_file(&format!("mass,y\n{text}"), &saved).unwrap();
+        assert_eq!(read(&mut *reader)[0], "2 x*1 mass=40");
+        sentences(&*reader)
+    };
+    let sentence = "column \"mass\": no number has the unit \"kg\", as those that the model has learnt, the first \"40\" in line 2: they \
+                    count as if they had it";
+    assert_eq!(said(rows("")), [sentence]);
+    assert_eq!(said(rows(" kg")), [""; 0]);
+    assert_eq!(said(rows("") + &rows("kg")), [""; 0]);
+}

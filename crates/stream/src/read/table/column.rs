@@ -31,6 +31,9 @@ pub(crate) struct Column {
     /// Number of cells that did not fit the column, and the first of them with its line.
     strays: u64,
     first_stray: Option<(u64, String)>,
+    /// Whether a number had the unit of the column, and the first one that had none, with its line.
+    united: bool,
+    bare: Option<(u64, String)>,
     /// A buffer for names.
     feature: String,
 }
@@ -52,6 +55,8 @@ impl Column {
             missing: Arc::clone(missing),
             strays: 0,
             first_stray: None,
+            united: false,
+            bare: None,
             feature: String::new(),
         }
     }
@@ -106,7 +111,13 @@ impl Column {
             Some(CsvRole::Numeric) => {
                 let Features::Number { style, .. } = &self.features else { return Ok(()) };
                 let unit = self.field.as_ref().and_then(|field| field.unit.as_ref());
-                let number = unit.and_then(|unit| amount::without_unit(text, unit)).unwrap_or(text);
+                let united = unit.map(|unit| amount::without_unit(text, unit));
+                let number = united.flatten().unwrap_or(text);
+                match united {
+                    Some(Some(_)) => self.united = true,
+                    Some(None) if self.bare.is_none() => self.bare = Some((row.line, shown(text))),
+                    _ => {}
+                }
                 match number_of(number, *style) {
                     Ok(number) if number.is_finite() => self.number(number, columns, row),
                     Ok(_) => {
@@ -232,9 +243,20 @@ impl Column {
         ReadErrorKind::Cell { noun: "column", column: self.name.clone(), message }
     }
 
-    /// A remark on the cells that did not fit, if there were any.
+    /// A remark on a unit that no number has had.
+    fn bare(&self) -> Option<Remark> {
+        let (line, first) = self.bare.as_ref().filter(|_| !self.united)?;
+        let unit = shown(self.field.as_ref()?.unit.as_ref()?);
+        Some(Remark::Other(format!(
+            "column {}: no number has the unit {unit}, as those that the model has learnt, the first {first} in line {line}: they count as if \
+             they had it",
+            shown(&self.name)
+        )))
+    }
+
+    /// A remark on the cells that did not fit, or lack their unit, if there were any.
     pub(crate) fn odd(&self) -> Option<Remark> {
-        let (line, first) = self.first_stray.clone()?;
+        let Some((line, first)) = self.first_stray.clone() else { return self.bare() };
         let held = if self.role == Some(CsvRole::Time) { "time" } else { "number" };
         let (column, count, place) = (self.name.clone(), self.strays, Place::line(line));
         Some(Remark::Misfit { column, held, count, first, place })
