@@ -15,7 +15,10 @@ pub(super) struct Flags {
 }
 
 /// The kinds of columns below their names, as words.
-const KINDS: [&str; 4] = ["continuous", "discrete", "string", "time"];
+const KINDS: [&[u8]; 4] = [b"continuous", b"discrete", b"string", b"time"];
+
+/// Flags below the kinds, as words.
+const FLAGS: [&[u8]; 4] = [b"class", b"meta", b"ignore", b"weight"];
 
 /// The flags of a table whose first row has the names of the columns, if it has any.
 pub(super) fn flags(rows: &[ByteRecord]) -> Option<Flags> {
@@ -23,7 +26,7 @@ pub(super) fn flags(rows: &[ByteRecord]) -> Option<Flags> {
     if let [_, kinds, flags, _, ..] = rows
         && kinds.len() == names.len()
         && flags.len() == names.len()
-        && kinds.iter().any(|kind| KINDS.iter().any(|word| word.as_bytes() == kind))
+        && (kinds.iter().any(|kind| KINDS.contains(&kind)) || flags.iter().any(|flag| FLAGS.contains(&flag)))
         && kinds.iter().all(is_kind)
         && flags.iter().all(|flag| flag.is_empty() || flag.contains(&b'=') || meaning(flag).is_some())
     {
@@ -58,7 +61,7 @@ fn meaning(flag: &[u8]) -> Option<Meaning> {
 }
 
 fn is_kind(kind: &[u8]) -> bool {
-    matches!(kind, b"c" | b"d" | b"s" | b"t") || KINDS.iter().any(|word| word.as_bytes() == kind)
+    matches!(kind, b"c" | b"d" | b"s" | b"t") || KINDS.contains(&kind)
 }
 
 impl Flags {

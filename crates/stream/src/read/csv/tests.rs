@@ -418,8 +418,10 @@ fn hashing_keeps_no_names() {
 fn headers_of_orange() {
     let rows = "1.5\tu\tp\n2\tv\tq\n3\tu\tp\n";
     let below = format!("size\tbuy\tname\ncontinuous\tdiscrete\tstring\n\tclass\tmeta\n{rows}");
+    let letters = format!("size\tbuy\tname\nc\td\ts\n\tclass\tm\n{rows}");
     let before = format!("C#size\tcD#buy\tmS#name\n{rows}");
-    for (text, first, names) in [(below, 4, ["buy", "name"]), (before, 2, ["cD#buy", "mS#name"])] {
+    let (plain, flagged) = (["buy", "name"], ["cD#buy", "mS#name"]);
+    for (text, first, names) in [(below, 4, plain), (letters, 4, plain), (before, 2, flagged)] {
         let mut reader = open_file(&text, &ReadOptions::default()).unwrap();
         let size = if first == 4 { "size" } else { "C#size" };
         let expected: Vec<String> = [("u", "1.5"), ("v", "2"), ("u", "3")]
