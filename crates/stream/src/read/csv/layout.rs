@@ -77,6 +77,7 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     }
     let delimiter = delimiter_of(peek, options)?;
     let mut rows = records(peek, delimiter, LINES);
+    check_line_ends(&rows, delimiter)?;
     let ends = rows_end_in_delimiters(&rows);
     if ends_in_delimiters(&rows) {
         rows.iter_mut().skip(1).for_each(|row| row.truncate(row.len() - 1));
@@ -96,8 +97,8 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     let word = word_above_numbers(rows).filter(|_| !header && options.header.is_none()).map(shown);
     let named = names(&rows[0], header)?;
     let flags = if header { orange::flags(rows) } else { None };
-    let second = header && options.header.is_none() && second_header(rows);
-    let header_rows = (1 + usize::from(second)).max(flags.as_ref().map_or(1, |flags| flags.rows));
+    let between = if header && options.header.is_none() { rows_below_names(rows) } else { 0 };
+    let header_rows = (1 + between).max(flags.as_ref().map_or(1, |flags| flags.rows));
     let first = &rows[0];
     // Concatenated files repeat the header.
     let below = &rows[if header { header_rows } else { 0 }..];
@@ -142,9 +143,8 @@ pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, Rea
     inferred.notes.extend(word.map(about_word));
     inferred.notes.extend(nameless_ends(width - kept));
     inferred.notes.extend(flags.and_then(|flags| flags.note(&named.names)));
-    if header_rows == 2 {
-        let note = "the second line is not a row: it is between the names and the numbers";
-        inferred.notes.insert(0, note.to_owned());
+    if header_rows == 1 + between {
+        inferred.notes.splice(0..0, note_below(between));
     }
     let header_rows = u32::try_from(header_rows).ok().filter(|rows| *rows > 1);
     inferred.layout = CsvSchema { delimiter: char::from(delimiter), header, header_rows, ..inferred.layout };
@@ -270,20 +270,57 @@ fn asked(options: &ReadOptions) -> Vec<&str> {
     one.chain(options.given_names()).map(String::as_str).collect()
 }
 
-/// Whether the row below the header is a second header, for example of units: none of its cells is
-/// a number, although some columns are numeric below it.
-fn second_header(rows: &[ByteRecord]) -> bool {
-    let Some((second, rest)) = rows.get(1).zip(rows.get(2..)).filter(|(_, rest)| rest.len() > 2) else {
-        return false;
+/// Number of rows below the names that are none of data, for example of units. Of the columns that are
+/// numeric below them, all have a word in the first of these rows, and in the others some have one, and none
+/// a number.
+fn rows_below_names(rows: &[ByteRecord]) -> usize {
+    const MOST: usize = 3;
+    let is_word = |row: &ByteRecord, column: usize| {
+        row.get(column).is_some_and(|cell| !is_number(cell) && !is_missing(cell))
     };
-    let numeric = |column: usize| {
-        let mut cells =
-            rest.iter().filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell)).peekable();
-        cells.peek().is_some() && cells.all(is_number)
+    let are_none = |count: usize| {
+        let Some(rest) = rows.get(1 + count..).filter(|rest| rest.len() > 2) else { return false };
+        let is_numeric = |column: &usize| {
+            let cells = rest.iter().filter_map(|row| row.get(*column));
+            let mut cells = cells.filter(|cell| !is_missing(cell)).peekable();
+            cells.peek().is_some() && cells.all(is_number)
+        };
+        let numeric: Vec<usize> = (0..rows[1].len()).filter(is_numeric).collect();
+        let is_other = |row: &ByteRecord| {
+            let numbers = numeric.iter().filter(|column| row.get(**column).is_some_and(is_number)).count();
+            numbers == 0 && numeric.iter().any(|column| is_word(row, *column))
+        };
+        !numeric.is_empty()
+            && numeric.iter().all(|column| is_word(&rows[1], *column))
+            && rows[2..=count].iter().all(is_other)
     };
-    let mut columns = (0..second.len()).filter(|column| numeric(*column)).peekable();
-    columns.peek().is_some()
-        && columns.all(|column| !is_number(&second[column]) && !is_missing(&second[column]))
+    (1..=MOST).rev().find(|count| are_none(*count)).unwrap_or(0)
+}
+
+/// A remark on so many rows below the names.
+fn note_below(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("the second line is not a row: it is between the names and the numbers".to_owned()),
+        count => Some(format!(
+            "the {count} lines below the names are not rows: they are between the names and the numbers"
+        )),
+    }
+}
+
+/// Refuses rows of one cell and a delimiter behind it, where others are inside the cell.
+fn check_line_ends(rows: &[ByteRecord], delimiter: u8) -> Result<(), ReadErrorKind> {
+    let ends = rows.iter().all(|row| row.len() == 2 && row[1].is_empty());
+    let others = |row: &ByteRecord| row[0].iter().any(|byte| b",\t".contains(byte));
+    if rows.len() < 2 || !ends || !rows.iter().all(others) {
+        return Ok(());
+    }
+    let delimiter = char::from(delimiter);
+    let what = format!(
+        "has {} at the end of every line, and other delimiters before it: leave it out, as in sed 's/{delimiter}$//'",
+        shown(delimiter.to_string())
+    );
+    Err(what.into())
 }
 
 /// Checks a delimiter.
@@ -388,7 +425,11 @@ mod tests {
 
     #[test]
     fn layouts_are_recognised() {
-        let cases: [(&str, &str); 27] = [
+        let cases: [(&str, &str); 28] = [
+            (
+                "at,n,volts,y\nTS,RN,V,\n,,Avg,Smp\n2026-01-01,1,2.5,u\n2026-01-02,1,3.5,v\n2026-01-03,2,1,u\n",
+                "comma header Time at n volts [y]",
+            ),
             ("cD#buy\tC#size\tmS#name\nu\t1\tp\nv\t2\tq\n", "tab header [cD#buy] C#size Drop mS#name"),
             (
                 "size\tbuy\tn\ncontinuous\tdiscrete\tstring\n\tclass\tmeta\n1\tu\tp\n2\tv\tq\n3\tu\tp\n",
@@ -512,6 +553,10 @@ mod tests {
             ("1\n2\n", "has a single column"),
             ("a,b\n", "has a header but no rows"),
             ("__label__u a box came\n__label__v a letter\n", FAST_TEXT),
+            (
+                "33,walk,0.5;\n34,run,0.25;\n",
+                "has \";\" at the end of every line, and other delimiters before it: leave it out, as in sed 's/;$//'",
+            ),
         ];
         for (text, error) in cases {
             assert_eq!(shape(text, &ReadOptions::default()), Err(error.to_owned()), "{text:?}");
