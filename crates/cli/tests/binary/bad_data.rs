@@ -50,6 +50,11 @@ fn files_that_are_not_there_or_not_data() {
         let ran = Folder::with(name, text).run(&format!("run {name}"));
         assert!(ran.code == 2 && ran.stderr.contains(&format!("{name}: is {kind}; ")), "{}", ran.stderr);
     }
+    let sentence = "a.dat: has :: between its cells, where one character was needed: sed 's/::/\\t/g' makes tabs of them";
+    refused("a.dat", "1::1193::5::978300760\n1::661::3::978302109\n", "", sentence);
+    refused("a.dat", "1::Toy Story (1995)::Comedy|Fun\n2::Jumanji (1995)::Fun\n", "", sentence);
+    let folder = Folder::with("a.csv", "2001:db8::1,2001:db8::2,x\n2001:db8::3,2001:db8::4,y\n".repeat(9));
+    folder.run("run a.csv --learner ogd --quiet").succeeded();
     let page = "\n<!DOCTYPE html>\n<html><body>404, not found</body></html>\n";
     let sentence = "a.txt: is a page of HTML and no table, such as one that says why a file could not be had";
     refused("a.txt", page, "", sentence);

@@ -279,6 +279,9 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
     if recognise::is_drawn(&peek) {
         return Err(source.file_error(recognise::DRAWN));
     }
+    if recognise::is_double(&peek) {
+        return Err(source.file_error(recognise::DOUBLE));
+    }
     let seen = recognise::from_content(&peek);
     let seen = match saved {
         Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw | Format::Arff)) => Some(saved),

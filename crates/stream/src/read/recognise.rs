@@ -60,6 +60,29 @@ pub(crate) fn is_drawn(peek: &Peek<'_>) -> bool {
     peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).any(is_rule)
 }
 
+/// About cells with two colons between them.
+pub(crate) const DOUBLE: &str =
+    "has :: between its cells, where one character was needed: sed 's/::/\\t/g' makes tabs of them";
+
+/// Whether these lines all have as many pairs of colons, at least two, as MovieLens has them between cells,
+/// and nothing else that parts cells, as tables of addresses have.
+pub(crate) fn is_double(peek: &Peek<'_>) -> bool {
+    let lines = peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(20);
+    let lines: Vec<&[u8]> = lines.collect();
+    let least = |count: fn(&[u8]) -> usize| {
+        let first = lines.first().map_or(0, |line| count(line));
+        if lines.iter().all(|line| count(line) == first) { first } else { 0 }
+    };
+    let pairs = least(|line| line.windows(2).filter(|pair| **pair == *b"::").count());
+    let others = [
+        least(|line| memchr::memchr_iter(b',', line).count()),
+        least(|line| memchr::memchr_iter(b';', line).count()),
+        least(|line| memchr::memchr_iter(b'\t', line).count()),
+    ];
+    let is_text = lines.iter().all(|line| !line.starts_with(b"{") && !is_vw(line));
+    lines.len() > 1 && pairs > 1 && others == [0; 3] && is_text
+}
+
 /// About lines of fastText. Their other labels would tell the learner the first one.
 pub(crate) const FAST_TEXT: &str = "has lines of fastText, which begin with their label; sed 's/[:|]/ /g; \
                                     s/^__label__\\([^[:blank:]]*\\)/\\1 |/; s/__label__[^[:blank:]]*//g' makes \

@@ -11,7 +11,7 @@ use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
 use crate::read::options::{CsvSchema, ReadOptions, Style};
-use crate::read::recognise::{DRAWN, FAST_TEXT, is_drawn, is_fast_text};
+use crate::read::recognise::{DOUBLE, DRAWN, FAST_TEXT, is_double, is_drawn, is_fast_text};
 use crate::read::source::Peek;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
@@ -71,6 +71,9 @@ fn about_word(word: String) -> String {
 pub(crate) fn infer(peek: &Peek<'_>, options: &ReadOptions) -> Result<Found, ReadErrorKind> {
     if is_drawn(peek) {
         return Err(DRAWN.into());
+    }
+    if options.delimiter.is_none() && is_double(peek) {
+        return Err(DOUBLE.into());
     }
     if options.label.is_none() && is_fast_text(peek) {
         return Err(FAST_TEXT.into());
