@@ -35,6 +35,8 @@ pub(crate) struct Hub {
     left: Mutex<VecDeque<String>>,
     /// When models of the common log that could not be recovered were last tried again.
     tried: Mutex<Instant>,
+    /// Where no log is common: the models that could not be recovered.
+    again: Mutex<Again>,
     /// Whether the service is being stopped.
     ending: AtomicBool,
 }
@@ -42,6 +44,17 @@ pub(crate) struct Hub {
 /// Time for which a request waits for a model that is being recovered, and how often it looks.
 const MOMENT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(5);
+
+/// The models that could not be recovered, and are tried again: the disk may have been full. Each time it
+/// takes twice as long, since what is damaged stays so, and reading it takes time.
+struct Again {
+    names: Vec<String>,
+    since: Instant,
+    wait: Duration,
+}
+
+/// The longest time until it is tried again.
+const LONG: Duration = Duration::from_secs(3600);
 
 /// Interval between attempts to recover a model of the common log: the database may have been out of reach.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -83,7 +96,8 @@ impl Hub {
         let left = Mutex::new(models.keys().cloned().collect());
         let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
         let tried = Mutex::new(Instant::now());
-        Ok(Self { folder, limits: limits.clone(), node, models, left, tried, ending })
+        let again = Mutex::new(Again { names: Vec::new(), since: Instant::now(), wait: TRY_AGAIN });
+        Ok(Self { folder, limits: limits.clone(), node, models, left, tried, again, ending })
     }
 
     /// Recovers the next model, into its state before the service stopped or was killed; false if none is
@@ -92,6 +106,9 @@ impl Hub {
     pub(crate) fn recover_next(&self) -> bool {
         let next = || self.left.lock().unpoisoned().pop_front();
         let Some(name) = next().filter(|_| !self.ending.load(Ordering::Acquire)) else { return false };
+        if !self.is_lacking(&name) {
+            return true;
+        }
         let begun = Instant::now();
         // A fault of the program about this model must not keep the thread from the others.
         let recovered = catch_unwind(AssertUnwindSafe(|| self.recovered(&name)));
@@ -99,19 +116,53 @@ impl Hub {
             Err("its recovery met a fault of the program, which the service's log has".into())
         });
         metrics::gauge!("noregret_recovery_seconds").increment(begun.elapsed().as_secs_f64());
-        let place = match recovered {
-            Ok(Some(handle)) => Some(Place::Running(handle)),
-            Ok(None) => None,
-            Err(what) => {
-                tracing::error!(model = %name, "is not served: {what}");
-                Some(Place::Failed(what.into()))
-            }
-        };
         let mut models = self.models.write().unpoisoned();
-        match place {
-            Some(place) => models.insert(name, place),
-            None => models.remove(&name),
-        };
+        let before = models.get(&name).cloned();
+        if !matches!(before, Some(Place::Recovering | Place::Failed(_))) {
+            // It was deleted meanwhile.
+            drop(models);
+            if let Ok(Some(handle)) = recovered {
+                handle.stop();
+            }
+            return true;
+        }
+        match recovered {
+            Ok(Some(handle)) => {
+                models.insert(name, Place::Running(handle));
+            }
+            Ok(None) => {
+                models.remove(&name);
+            }
+            Err(what) => {
+                let what = String::from(what);
+                if !matches!(before, Some(Place::Failed(said)) if said == what) {
+                    tracing::error!(model = %name, "is not served: {what}");
+                }
+                if self.node.is_none() {
+                    self.again.lock().unpoisoned().names.push(name.clone());
+                }
+                models.insert(name, Place::Failed(what));
+            }
+        }
+        true
+    }
+
+    /// Whether the model `name` is to be recovered.
+    fn is_lacking(&self, name: &str) -> bool {
+        let models = self.models.read().unpoisoned();
+        matches!(models.get(name), Some(Place::Recovering | Place::Failed(_)))
+    }
+
+    /// Lets the models that could not be recovered be tried again, if it is time for that; whether there are
+    /// any.
+    pub(crate) fn try_again(&self) -> bool {
+        let mut again = self.again.lock().unpoisoned();
+        if self.node.is_some() || again.names.is_empty() || again.since.elapsed() < again.wait {
+            return false;
+        }
+        (again.since, again.wait) = (Instant::now(), (again.wait * 2).min(LONG));
+        let names = std::mem::take(&mut again.names);
+        self.left.lock().unpoisoned().extend(names);
         true
     }
 
@@ -341,6 +392,7 @@ impl Hub {
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check("the model's", name)?;
         self.check()?;
+        self.again.lock().unpoisoned().names.retain(|one| one != name);
         let shadows = |place: &Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         let place = {
             let mut models = self.models.write().unpoisoned();

@@ -140,6 +140,7 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         let app = Arc::new(open(&options.dir, &options.limits, keys, node.clone(), traces)?);
         // Measured times are aggregated regularly, to bound the memory.
         let (metrics, most) = (app.metrics.clone(), options.limits.resident.or_else(process::half_of_all));
+        let kept = Arc::clone(&app);
         let upkeep = tokio::spawn(async move {
             loop {
                 for _ in 0..UPKEEP {
@@ -147,6 +148,11 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
                     process::watch(most);
                 }
                 metrics.run_upkeep();
+                if kept.hub.try_again()
+                    && let Err(what) = recover(&kept)
+                {
+                    tracing::error!("{what}");
+                }
             }
         });
         let first = Arc::clone(&app);

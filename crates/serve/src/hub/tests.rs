@@ -300,3 +300,30 @@ fn a_fault_in_a_recovery_is_about_one_model() {
         assert!(refusal.detail.contains(what), "{refusal}");
     }
 }
+
+/// A model that could not be recovered is tried again later.
+#[test]
+fn what_could_not_be_recovered_is_tried_again() {
+    let temporary = folder();
+    let open = || Hub::open(temporary.path(), &Limits::default(), None).expect("a folder");
+    let hub = open();
+    let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+    hub.create("m", spec).expect("it is made");
+    hub.stop();
+    let (log, away) = (temporary.path().join("models/m/events.sqlite"), temporary.path().join("away"));
+    std::fs::rename(&log, &away).expect("movable");
+    let hub = open();
+    while hub.recover_next() {}
+    assert!(hub.get("m").is_err_and(|refusal| refusal.detail.contains("events.sqlite")));
+    assert!(!hub.try_again(), "it is too early");
+    hub.again.lock().expect("no other thread").wait = Duration::ZERO;
+    assert!(hub.try_again());
+    while hub.recover_next() {}
+    assert!(hub.get("m").is_err());
+    std::fs::rename(&away, &log).expect("movable");
+    assert!(hub.try_again());
+    while hub.recover_next() {}
+    hub.get("m").expect("it is served");
+    assert!(!hub.try_again());
+    hub.stop();
+}

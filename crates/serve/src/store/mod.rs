@@ -107,6 +107,29 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
+/// See [`Store::check_room`].
+#[cfg(unix)]
+fn room_in(folder: &Path) -> Result<(), Fault> {
+    // A disk that does not tell is tried.
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
+    let least = LEAST_FREE.min(all / 16);
+    if free >= least {
+        return Ok(());
+    }
+    let (folder, free, least) = (folder.display(), free >> 10, least >> 10);
+    let what = format!(
+        "the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots"
+    );
+    Err(what.into())
+}
+
+/// Unknown on other systems: writing is tried.
+#[cfg(not(unix))]
+fn room_in(_: &Path) -> Result<(), Fault> {
+    Ok(())
+}
+
 impl Store {
     /// Atomically makes the folder of a model with the settings `spec` whose state after event `seq` is
     /// `first`, and whose log begins there with `header`. A model that is not new has learnt what is not in
@@ -216,26 +239,8 @@ impl Store {
     /// Whether there is room on the disk for a group of events and a snapshot: a full disk is noticed before
     /// events are applied, because what the learner has learnt cannot be undone.
     /// Fails if less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
-    #[cfg(unix)]
     pub(crate) fn check_room(&self) -> Result<(), Fault> {
-        // A disk that does not tell is tried.
-        let Ok(disk) = rustix::fs::statvfs(&self.folder) else { return Ok(()) };
-        let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-        let least = LEAST_FREE.min(all / 16);
-        if free >= least {
-            return Ok(());
-        }
-        let (folder, free, least) = (self.folder.display(), free >> 10, least >> 10);
-        Err(format!(
-            "the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots"
-        )
-        .into())
-    }
-
-    /// Unknown on other systems: writing is tried.
-    #[cfg(not(unix))]
-    pub(crate) fn check_room(&self) -> Result<(), Fault> {
-        Ok(())
+        room_in(&self.folder)
     }
 
     /// Tries whether something can be written durably.

@@ -8,7 +8,7 @@ use noregret_stream::Fault;
 use rusqlite::OptionalExtension as _;
 
 use super::files::{self, MARKS, SNAPSHOTS, VERSIONS, file_of, seqs, snapshot_path};
-use super::{Logged, Store, decoded};
+use super::{Logged, Store, decoded, room_in};
 use crate::model::event::Outcome;
 use crate::nodes::Node;
 
@@ -17,7 +17,10 @@ impl Store {
     /// with them. With the number of the last event.
     /// Fails if its database is damaged, or the common log cannot be reached.
     pub(crate) fn reopen(folder: &Path, node: Option<&Arc<Node>>) -> Result<(Self, u64), Fault> {
-        let mut store = Self::open(folder, false)?;
+        let mut store = Self::open(folder, false).map_err(|what| match room_in(folder) {
+            Ok(()) => what,
+            Err(full) => format!("{what}; {full}").into(),
+        })?;
         let check = store.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         let check: String = check.map_err(|error| store.failed(&error))?;
         if check != "ok" {
