@@ -343,6 +343,14 @@ impl Hub {
                 let what = format!("there are {} models, which is the limit (--most-models)", models.len());
                 return Err(Refusal::invalid("name", what));
             }
+            let folder = self.folder.join(name);
+            if folder.exists() {
+                let what = format!(
+                    "{} was put there while the service runs: start the service again, which serves what is in it, or move it away",
+                    folder.display()
+                );
+                return Err(Refusal::failed(what));
+            }
             models.insert(name.to_owned(), Place::Busy);
         }
         turns::here();
@@ -357,10 +365,16 @@ impl Hub {
             });
             let store = store.map_err(Refusal::failed)?;
             turns::here();
-            let handle = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed)?;
-            let handle = Arc::new(handle);
-            self.follow(&handle)?;
-            Ok(handle)
+            let started = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed);
+            let followed = started.map(Arc::new).and_then(|handle| {
+                self.follow(&handle).inspect_err(|_| handle.stop())?;
+                Ok(handle)
+            });
+            // What is not served must not be in the way of the next of its name.
+            followed.inspect_err(|_| {
+                let _ = self.node.as_ref().map(|node| node.remove(name));
+                let _ = remove(&folder);
+            })
         });
         turns::here();
         let mut models = self.models.write().unpoisoned();

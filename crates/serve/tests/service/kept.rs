@@ -302,3 +302,19 @@ fn hidden_folders_are_left_alone() {
     let service = Service::start(folder.path());
     service.get("/v1/models/m").ok(200);
 }
+
+/// A folder that was put among the models while the service runs is not replaced, and what to do is said.
+#[test]
+fn a_folder_in_the_way_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let late = folder.path().join("models/late");
+    std::fs::create_dir_all(late.join("snapshots")).expect("writable");
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"]});
+    let refused = service.put("/v1/models/late", &spec).ok(503);
+    let said = refused["detail"].as_str().expect("a sentence");
+    assert!(said.contains("models/late was put there") && said.contains("start the service again"), "{said}");
+    assert!(late.join("snapshots").is_dir());
+    std::fs::remove_dir_all(&late).expect("removable");
+    service.put("/v1/models/late", &spec).ok(201);
+}
