@@ -54,6 +54,11 @@ pub fn log_to_stderr(form: LogForm) {
     };
 }
 
+/// Writes a line about the start of the service.
+pub fn log_start(what: &str) {
+    tracing::info!("{what}");
+}
+
 /// Writes the last log line: why the service ends, and whether that was asked for.
 pub fn log_end(why: &str, is_asked: bool) {
     if is_asked {

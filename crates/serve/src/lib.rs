@@ -77,7 +77,7 @@ use crate::nodes::Node;
 use crate::safety::keys::LiveKeys;
 use crate::traces::Traces;
 
-pub use crate::journal::{LogForm, log_end, log_to_stderr};
+pub use crate::journal::{LogForm, log_end, log_start, log_to_stderr};
 pub use crate::nodes::Nodes;
 pub use crate::refusal::Refusal;
 pub use crate::safety::keys::{Keys, Right};

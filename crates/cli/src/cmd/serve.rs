@@ -1,8 +1,10 @@
 //! `noregret serve`: decisions over HTTP.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 
-use noregret_serve::{Keys, Limits, LogForm, Nodes, Options, Right, log_end, log_to_stderr, serve};
+use clap::Args as _;
+use noregret_serve::{Keys, Limits, LogForm, Nodes, Options, Right, log_end, log_start, log_to_stderr, serve};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -56,9 +58,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let stop = interrupt::listen();
     let form = if args.log == "json" { LogForm::Json } else { LogForm::Text };
     log_to_stderr(form);
+    let strange = strange_settings();
     let ready = |address| match form {
-        LogForm::Json => {}
+        LogForm::Json => strange.iter().for_each(|what| log_start(what)),
         LogForm::Text => {
+            strange.iter().for_each(|what| note(format_args!("noregret: {what}")));
             let is_open = Keys::open(&args.dir).is_ok_and(|keys| keys.is_empty());
             let keys = if is_open { "; without keys, whoever reaches it may do everything" } else { "" };
             note(format_args!("noregret: http://{address}, everything under {}{keys}", args.dir.display()))
@@ -74,4 +78,24 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             Failure::Logged(failure.exit_code())
         }),
     }
+}
+
+/// A sentence on every variable of the environment that has a name like a setting and is none, as one that is
+/// misspelt.
+fn strange_settings() -> Vec<String> {
+    let command = ServeArgs::augment_args(clap::Command::new("serve"));
+    let known = |name: &str| command.get_arguments().any(|one| one.get_env().is_some_and(|its| its == name));
+    // Kubernetes tells of services that are called noregret, and clients have the address in a variable.
+    let of_others = |name: &str, value: &str| {
+        let of_services = ["_PORT_", "_SERVICE_"].iter().any(|part| name.contains(part));
+        of_services || value.starts_with("tcp://") || name == "NOREGRET_URL"
+    };
+    let told = |(name, value): (OsString, OsString)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().unwrap_or_default());
+        let is_strange = name.starts_with("NOREGRET_") && !known(&name) && !of_others(&name, &value);
+        is_strange.then(|| {
+            format!("the environment has {name}, which is no setting: noregret serve --help has their names")
+        })
+    };
+    std::env::vars_os().filter_map(told).collect()
 }

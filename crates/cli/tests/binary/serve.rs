@@ -444,3 +444,22 @@ fn a_shadow_that_is_ahead_says_so() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// A setting in the environment that is misspelt is named at the start; what Kubernetes puts there is none.
+#[test]
+fn misspelt_settings_are_named() {
+    let folder = Folder::new();
+    let mut command = folder.command("serve --listen 127.0.0.1:0 --dir data");
+    command.env("NOREGRET_LABEL", "5").env("NOREGRET_LABELS", "7");
+    command.env("NOREGRET_PORT", "tcp://10.0.0.1:8730").env("NOREGRET_SERVICE_HOST", "10.0.0.1");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = lines.take_while(|line| !line.starts_with("noregret: http://")).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let names = |name: &str| said.iter().filter(|line| line.contains(&format!("has {name}, which"))).count();
+    assert_eq!(names("NOREGRET_LABEL"), 1, "{said:?}");
+    for name in ["NOREGRET_LABELS", "NOREGRET_PORT", "NOREGRET_SERVICE_HOST"] {
+        assert_eq!(names(name), 0, "{said:?}");
+    }
+}
