@@ -1,6 +1,6 @@
 //! All models of a service, by name.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,9 +37,15 @@ pub(crate) struct Hub {
     tried: Mutex<Instant>,
     /// Where no log is common: the models that could not be recovered.
     again: Mutex<Again>,
+    /// Of the models that were deleted, the largest number in the ids that each had given: for those of the
+    /// next model of this name.
+    given: Mutex<HashMap<String, u64>>,
     /// Whether the service is being stopped.
     ending: AtomicBool,
 }
+
+/// Number of deleted models whose ids are remembered.
+const REMEMBERED: usize = 10_000;
 
 /// Time for which a request waits for a model that is being recovered, and how often it looks.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -97,7 +103,8 @@ impl Hub {
         let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
         let tried = Mutex::new(Instant::now());
         let again = Mutex::new(Again { names: Vec::new(), since: Instant::now(), wait: TRY_AGAIN });
-        Ok(Self { folder, limits: limits.clone(), node, models, left, tried, again, ending })
+        let given = Mutex::default();
+        Ok(Self { folder, limits: limits.clone(), node, models, left, tried, again, given, ending })
     }
 
     /// Recovers the next model, into its state before the service stopped or was killed; false if none is
@@ -367,6 +374,7 @@ impl Hub {
             turns::here();
             let started = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed);
             let followed = started.map(Arc::new).and_then(|handle| {
+                handle.give_behind(self.given.lock().unpoisoned().get(name).copied().unwrap_or(0));
                 self.follow(&handle).inspect_err(|_| handle.stop())?;
                 Ok(handle)
             });
@@ -434,6 +442,11 @@ impl Hub {
     fn end(&self, name: &str, running: Option<&Handle>) -> Result<(), Refusal> {
         if let Some(handle) = running {
             handle.stop();
+            let mut given = self.given.lock().unpoisoned();
+            if given.len() >= REMEMBERED {
+                given.clear();
+            }
+            given.insert(name.to_owned(), handle.given());
         }
         turns::here();
         let there = self.node.as_ref().map_or(Ok(()), |node| node.remove(name));

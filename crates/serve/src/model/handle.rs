@@ -95,6 +95,9 @@ pub(super) struct Shared {
     looked: AtomicU64,
     /// The newest event that is durable.
     pub(super) committed: AtomicU64,
+    /// By how much the numbers in new ids are larger than those of their events: smaller ones may have been
+    /// given to decisions that the log does not have.
+    pub(super) ahead: AtomicU64,
     /// Number of waiting commands.
     pub(super) waiting: AtomicU64,
     /// When the copy was made, and how long it took, in microseconds since the start.
@@ -141,6 +144,7 @@ impl Handle {
             reader: RwLock::new(None),
             looked: AtomicU64::new(0),
             committed: AtomicU64::new(seq),
+            ahead: AtomicU64::new(store.newest_aside().saturating_sub(seq)),
             waiting: AtomicU64::new(0),
             copied: AtomicU64::new(0),
             took: AtomicU64::new(0),
@@ -407,6 +411,16 @@ impl Handle {
     /// The newest event that is durable.
     pub(crate) fn committed(&self) -> u64 {
         self.shared.committed.load(Ordering::Acquire)
+    }
+
+    /// The largest number in the ids that it has given.
+    pub(crate) fn given(&self) -> u64 {
+        self.committed() + self.shared.ahead.load(Ordering::Relaxed)
+    }
+
+    /// Lets the ids of a new model go on behind `number`.
+    pub(crate) fn give_behind(&self, number: u64) {
+        self.shared.ahead.fetch_max(number, Ordering::Relaxed);
     }
 
     /// Whether it is being stopped.

@@ -331,7 +331,7 @@ impl Writer {
     fn name(&self, id: &mut String) -> Result<(), Refusal> {
         let failed = |what| Refusal::failed(what);
         if id.is_empty() {
-            *id = format!("d{}", self.engine.standing.seq + 1);
+            *id = format!("d{}", self.engine.standing.seq + 1 + self.shared.ahead.load(Ordering::Relaxed));
             while self.store.decided(id).map_err(failed)?.is_some() {
                 id.push('+');
             }

@@ -88,6 +88,11 @@ pub(super) fn set_aside(folder: &Path, kind: &str, seq: u64) -> Result<PathBuf, 
     Ok(to)
 }
 
+/// The event of the newest state that was moved there, or 0.
+pub(super) fn newest_aside(folder: &Path) -> u64 {
+    seqs(&folder.join(NEWER)).ok().and_then(|mut all| all.pop()).unwrap_or(0)
+}
+
 /// Reads the version of event `seq`.
 pub(crate) fn read_version(folder: &Path, seq: u64) -> Result<Archive, Fault> {
     let path =

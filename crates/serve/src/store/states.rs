@@ -60,6 +60,11 @@ impl Store {
         Ok(notes)
     }
 
+    /// The event of the newest state that was moved out of the way, or 0.
+    pub(crate) fn newest_aside(&self) -> u64 {
+        files::newest_aside(&self.folder)
+    }
+
     /// The states from which the events up to `last` may be applied again, the best first: the snapshots from
     /// the newest one on, and then the states at which the log starts or may start. It may be so short that
     /// it starts behind all snapshots.

@@ -24,6 +24,8 @@ impl Writer {
 
     /// Goes on with what was recovered from files that may be others.
     pub(super) fn go_on_from(&mut self, store: Store, engine: &Engine) {
+        let before = self.shared.committed.load(Ordering::Acquire);
+        self.shared.ahead.fetch_add(before.saturating_sub(engine.standing.seq), Ordering::Relaxed);
         self.store = store;
         self.saved = self.store.snapshots().unwrap_or_default().last().copied().unwrap_or(0);
         self.marks = self.store.marks().unwrap_or_default();
