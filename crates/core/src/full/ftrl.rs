@@ -269,8 +269,10 @@ impl Algorithm for Ftrl {
         FtrlParams { regularization: Some(self.regularization) }
     }
 
+    /// The weights, and the matrix of second derivatives, which is no part of the state.
     fn numbers(problem: &Problem) -> usize {
-        (problem.classes - 1).saturating_mul(problem.features)
+        let weights = (problem.classes - 1).saturating_mul(problem.features);
+        weights.saturating_mul(weights).saturating_add(weights)
     }
 }
 
@@ -360,6 +362,12 @@ mod tests {
     fn ftrl(classes: usize, features: usize, regularization: f64) -> Ftrl {
         let params = FtrlParams { regularization: Some(regularization) };
         Ftrl::new(params, Problem::new(classes, features), 0).expect("valid parameters")
+    }
+
+    /// A matrix that does not fit into memory is refused before it is allocated, by its size.
+    #[test]
+    fn the_matrix_is_part_of_its_size() {
+        assert_eq!(Ftrl::numbers(&Problem::new(4, 30_000)), 90_000 * 90_001);
     }
 
     fn round(learner: &mut Ftrl, x: &[f64], y: Target<'_>) -> Prediction {
