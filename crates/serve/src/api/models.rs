@@ -125,8 +125,7 @@ pub(crate) async fn create(ask: Ask, body: Body) -> Answered {
     let bytes = app.bytes(body).await?;
     let is_blank = [&b""[..], b"null"].contains(&bytes.trim_ascii());
     let spec: Spec = if is_blank { Spec::default() } else { crate::json::parsed(&bytes)? };
-    // Those of a shadow are its model's.
-    let configures = spec.shadow_of.is_some() || (!is_blank && has_service(&bytes));
+    let configures = !is_blank && has_service(&bytes);
     let spec = match &spec.shadow_of {
         None => spec,
         Some(live) => {
