@@ -79,6 +79,17 @@ fn remove(folder: &Path, kind: &str, old: impl Fn(&[u64]) -> Vec<u64>) -> Result
     Ok(())
 }
 
+/// Removes the automatic states of before event `seq`, where the log begins from now on: they have rows that
+/// waited then, and nothing can be recovered from them any more.
+pub(super) fn remove_before(folder: &Path, seq: u64) {
+    for kind in [SNAPSHOTS, MARKS] {
+        for old in seqs(&folder.join(kind)).unwrap_or_default().into_iter().filter(|old| *old < seq) {
+            // What cannot be removed now is removed with the next.
+            let _ = std::fs::remove_file(file_of(folder, kind, old));
+        }
+    }
+}
+
 /// Moves the state after event `seq` to where nothing reads it; the new path.
 pub(super) fn set_aside(folder: &Path, kind: &str, seq: u64) -> Result<PathBuf, Fault> {
     let (from, to) = (file_of(folder, kind, seq), file_of(folder, NEWER, seq));

@@ -12,7 +12,7 @@ use noregret::model::Archive;
 use noregret_stream::Fault;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old, seqs};
+use self::files::{MARKS, MOST_VERSIONS, SNAPSHOTS, VERSIONS, file_of, remove_old};
 use self::linked::Link;
 use crate::model::event::{Event, Outcome};
 use crate::model::held::Held;
@@ -448,8 +448,7 @@ impl Store {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// Truncates the log, which then starts at the mark `seq`. States of before have rows that waited then,
-    /// and nothing can be recovered from them any more: they are removed, but for the requested versions.
+    /// Truncates the log, which then starts at the mark `seq`.
     pub(crate) fn begin_at_mark(&mut self, seq: u64) -> Result<(), Fault> {
         self.begin_there(seq)?;
         let mut begin = || -> rusqlite::Result<()> {
@@ -463,13 +462,13 @@ impl Store {
             group.commit()
         };
         begin().map_err(|error| self.failed(&error))?;
-        for kind in [SNAPSHOTS, MARKS] {
-            for old in seqs(&self.folder.join(kind))?.into_iter().filter(|old| *old < seq) {
-                // What cannot be removed now is removed with the next.
-                let _ = std::fs::remove_file(file_of(&self.folder, kind, old));
-            }
-        }
+        self.remove_before(seq);
         Ok(())
+    }
+
+    /// See [`files::remove_before`]; requested versions stay.
+    pub(crate) fn remove_before(&self, seq: u64) {
+        files::remove_before(&self.folder, seq);
     }
 
     /// Removes a few thousand of the events before the start of the log, which takes little time.

@@ -63,6 +63,8 @@ fn answers_of_before_the_log() {
     (0..30).for_each(|t| round(&service, "one", t));
     service.post("/v1/models/one/decide", &json!({"x": row(30), "id": "before"})).ok(200);
     service.delete("/v1/models/one/log").ok(204);
+    // What was saved automatically before has rows that waited then, and is gone with the log.
+    assert_eq!(service.get("/v1/models/one/versions").ok(200)["versions"], json!([61]));
     service.post("/v1/models/one/feedback", &json!({"id": "before", "correct": true})).ok(200);
     (31..91).for_each(|t| round(&service, "one", t));
     for policy in ["best", "constant:b", "alone:squarecb", "model:one", "uniform"] {

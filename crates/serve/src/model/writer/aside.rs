@@ -114,6 +114,7 @@ impl Writer {
             .and_then(|()| self.store.forget(seq))
             .and_then(|()| self.store.commit());
         done.inspect_err(|_| self.store.roll_back())?;
+        self.store.remove_before(seq);
         self.marks.clear();
         Ok(())
     }
