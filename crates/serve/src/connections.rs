@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -28,6 +28,9 @@ use crate::safety::limits::Limits;
 /// not applied at all.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Interval between lines about connections that cannot be taken.
+const SAID_EVERY: Duration = Duration::from_secs(10);
+
 /// Largest body that is read to its end although its request is already answered, in bytes.
 const MOST_UNREAD: u64 = 1 << 20;
 
@@ -38,15 +41,25 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
     let answer = Duration::from_secs(limits.answer_seconds);
     let (end, ending) = watch::channel(());
     let mut open = JoinSet::new();
+    let mut said: Option<Instant> = None;
+    let mut say = |what: &dyn std::fmt::Display| {
+        if said.is_none_or(|said| said.elapsed() >= SAID_EVERY) {
+            said = Some(Instant::now());
+            tracing::warn!("{what}");
+        }
+    };
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = asked(stop) => break,
         };
-        let Ok((stream, from)) = accepted else {
-            // Too many open files.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
+        let (stream, from) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                say(&format_args!("connections cannot be taken: {error} (each is an open file: ulimit -n)"));
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
         };
         // Beyond the limit a connection is closed at once, and its client may retry.
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
@@ -58,6 +71,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
                 one(stream, from, router, idle, ending).await;
                 drop(place);
             });
+        } else {
+            let most = limits.connections;
+            say(&format_args!("{most} connections are open, the limit (--connections); others are closed"));
         }
         while open.try_join_next().is_some() {}
     }

@@ -463,3 +463,29 @@ fn misspelt_settings_are_named() {
         assert_eq!(names(name), 0, "{said:?}");
     }
 }
+
+/// Connections beyond the limit are closed, and the service's log says why.
+#[test]
+fn connections_beyond_the_limit_are_told() {
+    let folder = Folder::new();
+    let said = std::fs::File::create(folder.path("said")).unwrap();
+    let mut command = folder.command("serve --listen 127.0.0.1:0 --dir data --connections 1");
+    let mut child = command.stderr(said).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    let address = || {
+        let text = folder.text("said");
+        let (_, rest) = text.split_once("noregret: http://")?;
+        rest.split_once(',').map(|(address, _)| address.to_owned())
+    };
+    let mut open = Vec::new();
+    while !folder.text("said").contains("1 connections are open, the limit (--connections)") {
+        if begun.elapsed() > Duration::from_secs(30) {
+            let _ = child.kill();
+            panic!("{}", folder.text("said"));
+        }
+        open.extend(address().and_then(|address| std::net::TcpStream::connect(address).ok()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
