@@ -21,7 +21,7 @@ use crate::nodes::Node;
 use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::safety::names;
-use crate::store::{Store, prepare, remove, set_aside};
+use crate::store::{Store, prepare, remove, set_aside, shadowed_by};
 use crate::turns;
 
 /// The models in a folder.
@@ -414,13 +414,23 @@ impl Hub {
     pub(crate) fn delete(&self, name: &str) -> Result<(), Refusal> {
         names::check("the model's", name)?;
         self.check()?;
-        self.again.lock().unpoisoned().names.retain(|one| one != name);
+        let shadowed = |shadow: &str| {
+            let what = format!("the model {shadow} is a shadow of {name}; delete it first");
+            Refusal::conflict(what)
+        };
+        // One that is not served now may be later, and would follow the next model of this name.
+        for (other, place) in self.list() {
+            if matches!(place, Place::Recovering | Place::Failed(_))
+                && shadowed_by(&self.folder.join(&other)).as_deref() == Some(name)
+            {
+                return Err(shadowed(&other));
+            }
+        }
         let shadows = |place: &Place| matches!(place, Place::Running(one) if one.spec().shadow_of.as_deref() == Some(name));
         let place = {
             let mut models = self.models.write().unpoisoned();
             if let Some((shadow, _)) = models.iter().find(|(_, place)| shadows(place)) {
-                let what = format!("the model {shadow} is a shadow of {name}; delete it first");
-                return Err(Refusal::conflict(what));
+                return Err(shadowed(shadow));
             }
             match models.get(name) {
                 None => return Err(Refusal::unknown(format!("there is no model called {}", shown(name)))),
@@ -431,6 +441,7 @@ impl Hub {
                 Some(_) => models.insert(name.to_owned(), Place::Busy),
             }
         };
+        self.again.lock().unpoisoned().names.retain(|one| one != name);
         turns::here();
         match place {
             Some(Place::Running(handle)) => self.end(name, Some(&handle)),

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use super::files::{MARKS, SNAPSHOTS, VERSIONS, file_of, seqs};
 use super::{FILE, FileId, Logged, Segment, TOP, connect, decoded, file_id};
 use crate::model::event::{Event, Outcome};
+use crate::model::spec::Spec;
 
 /// Which events of a log are read.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +138,14 @@ impl Tail {
         }
         Ok(events)
     }
+}
+
+/// The model that the one in `folder` is a shadow of, whether that is served or not; none where its settings
+/// cannot be read.
+pub(crate) fn shadowed_by(folder: &Path) -> Option<String> {
+    let db = connect(&folder.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+    let spec: String = db.query_row("SELECT body FROM spec", [], |row| row.get(0)).ok()?;
+    serde_json::from_str::<Spec>(&spec).ok()?.shadow_of
 }
 
 /// The logged decision `id`, read while its model goes on.

@@ -316,3 +316,29 @@ fn a_backup_has_shadows_first() {
     let backup = service.post("/v1/backup", &json!({"name": "monday"})).ok(201);
     assert_eq!(backup["models"], json!(["b", "a", "c"]));
 }
+
+/// A model stays as long as it has a shadow, also one that is not served: when that is mended, it would
+/// follow the next model of this name.
+#[test]
+fn a_model_with_a_failed_shadow_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/live", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    service.put("/v1/models/beside", &json!({"shadow_of": "live", "learner": "folklore"})).ok(201);
+    for t in 0..5 {
+        service.post("/v1/models/live/learn", &json!({"x": {"v": t}, "y": "a"})).ok(200);
+    }
+    caught_up(&service, "live", "beside");
+    service.stop();
+    let beside = folder.path().join("models/beside");
+    std::fs::remove_file(super::support::newest_snapshot(folder.path(), "beside")).expect("removable");
+    let db = rusqlite::Connection::open(beside.join("events.sqlite")).expect("a database");
+    db.execute("DELETE FROM events WHERE seq = 3", []).expect("one event less");
+    drop(db);
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/beside").status, 503);
+    let refused = service.delete("/v1/models/live").ok(409);
+    assert!(refused["detail"].as_str().is_some_and(|what| what.contains("beside is a shadow")), "{refused}");
+    service.delete("/v1/models/beside").ok(204);
+    service.delete("/v1/models/live").ok(204);
+}
