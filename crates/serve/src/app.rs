@@ -221,5 +221,7 @@ pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
 pub(crate) fn is_lines(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(&kind)
+    // Media types are the same in capitals and small letters (RFC 9110, 8.3.1).
+    let of_lines = ["application/x-ndjson", "application/ndjson", "application/jsonl"];
+    of_lines.iter().any(|one| one.eq_ignore_ascii_case(kind))
 }

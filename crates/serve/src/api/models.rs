@@ -157,7 +157,7 @@ fn has_service(body: &[u8]) -> bool {
     struct Given {
         service: Option<IgnoredAny>,
     }
-    !serde_json::from_slice::<Given>(body).is_ok_and(|given| given.service.is_none())
+    !crate::json::parsed::<Given>(body).is_ok_and(|given| given.service.is_none())
 }
 
 /// The model `name`, when the request that makes it is done.

@@ -143,6 +143,11 @@ fn service_settings_stay_unless_they_are_given() {
     assert_eq!(put(201, Some(json!({"wait_seconds": 60, "retain_days": 30}))), (Some(60.0), Some(30.0)));
     assert_eq!(put(200, None), (Some(60.0), Some(30.0)));
     assert_eq!(put(200, Some(Value::Null)), (Some(60.0), Some(30.0)));
+    // A mark of byte order in front is no settings either.
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    let marked = format!("\u{feff}{spec}");
+    let about = service.send("PUT", "/v1/models/m", "application/json", marked.as_bytes()).ok(200);
+    assert_eq!(about["service"]["wait_seconds"], 60.0);
     assert_eq!(put(200, Some(json!({"wait_seconds": 90}))), (Some(90.0), None));
     assert_eq!(put(200, Some(json!({}))), (None, None));
     // So do those of a loop of Personalizer's protocol.
@@ -153,6 +158,20 @@ fn service_settings_stay_unless_they_are_given() {
     let body = json!({"feedback": "bandit", "service": {"wait_seconds": 90}});
     let again = service.put("/v1/models/l", &body).ok(200)["service"].clone();
     assert!(again["wait_seconds"] == 90.0 && again["notes"]["personalizer"].is_object(), "{again}");
+}
+
+/// The type of a body of lines is the same in capitals.
+#[test]
+fn types_of_lines_are_known_in_capitals() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = json!({"x": {"v": 1}, "y": "a"});
+    let lines = format!("{row}\n{row}\n");
+    for kind in ["Application/X-NDJSON; charset=UTF-8", "application/JSONL"] {
+        let answers = service.send("POST", "/v1/models/m/learn", kind, lines.as_bytes()).lines();
+        assert!(answers.len() == 2 && answers.iter().all(|answer| answer["p"].is_object()), "{answers:?}");
+    }
 }
 
 /// Many models at the end: each is saved with all that it has learnt.
