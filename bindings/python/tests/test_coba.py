@@ -80,6 +80,15 @@ def test_rewards_of_any_range_are_learnt(low, high):
         BanditLearner("auto", rewards=(0, 1)).learn((1.0,), "a", 7.0, 0.5)
 
 
+def test_rare_revenues_are_no_noise():
+    # One purchase of 30 in a hundred rounds was clipped to 1, and earned no more than a click.
+    learner = BanditLearner("auto")
+    assert [learner._scaled(reward) for reward in [0.0] * 40 + [1.0, 1.2, -0.1]] == [0.0] * 40 + [1.0, 1.0, 0.0]
+    with pytest.warns(UserWarning, match=r"the reward 30 is far from 0 to 1, .* BanditLearner\(rewards=\(least, most\)\) says"):
+        assert learner._scaled(30.0) == 1.0
+    assert learner._scaled(2.9) == pytest.approx(3 / 30.1) and learner._scaled(30.0) == 1.0
+
+
 class Changing:
     """Actions that come and go, and contexts with holes."""
 

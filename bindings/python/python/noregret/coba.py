@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,9 @@ __all__ = ["BanditLearner"]
 
 _STRANGE = 20
 """Rounds in a row in which all actions may be new: what was learnt of an action is used only where it comes again."""
+
+_NEAR = 0.5
+"""Rewards that are so little below 0 or above 1 are taken for noisy ones of this range."""
 
 
 class BanditLearner:
@@ -36,9 +40,9 @@ class BanditLearner:
         Mappings and contexts with texts are hashed into 2**bits features; not for `offers`.
     rewards
         The least and the largest reward; others are refused. None: rewards from 0 to 1 are taken as they are, and the few
-        beyond are clipped; if more than a tenth of those so far are beyond, their range (with 0, if all are on one side of
-        it) is scaled to that. A learner that knows right and wrong only learns a reward in between as right with that
-        probability, which preserves expectations.
+        a little beyond are clipped; if more than a tenth of those so far are beyond, or one is far from it, as a revenue is,
+        their range (with 0, if all are on one side of it) is scaled to that. A learner that knows right and wrong only learns
+        a reward in between as right with that probability, which preserves expectations.
     scale, seed, **params
         As in `noregret.Bandit`; there always is an intercept.
 
@@ -137,10 +141,17 @@ class BanditLearner:
         if not np.isfinite(reward):
             raise ValueError(f"the reward is {reward}; a finite number was needed")
         low, high = min([reward, 0.0, *self._seen]), max([reward, *(self._seen or [reward])])
+        if self._seen and _is_near(*self._seen) and not _is_near(low, high):
+            warnings.warn(
+                f"the reward {reward:g} is far from 0 to 1, where all before it were, and the range is scaled anew: what was learnt from these "
+                "counts for more than it should; BanditLearner(rewards=(least, most)) says what is possible",
+                stacklevel=3,
+            )
         self._seen = [low, high]
         self._heard += 1
         self._beyond += not 0 <= reward <= 1
-        if self._beyond <= 0.1 * self._heard:
+        # By noise a reward is beyond by little; what is far beyond is in another unit, however rare it is.
+        if _is_near(low, high) and self._beyond <= 0.1 * self._heard:
             return min(max(reward, 0.0), 1.0)
         high = max(high, 0.0)
         return (reward - low) / (high - low)
@@ -239,6 +250,11 @@ def _key(action: Any) -> Any:
     if isinstance(action, str) or not hasattr(action, "__iter__"):
         return action
     return tuple(map(_key, action))
+
+
+def _is_near(low: float, high: float) -> bool:
+    """Whether rewards from `low` to `high` are those of 0 to 1 and noise."""
+    return -_NEAR <= low and high <= 1 + _NEAR
 
 
 def _is_indicator(action: Any) -> bool:
