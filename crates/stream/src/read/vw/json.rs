@@ -7,7 +7,8 @@
 //! ```
 //!
 //! - Objects are features by path; keys that begin with `_` are none, but for the words of `_text`. Keys may
-//!   be repeated. Objects in a list belong to what the list belongs to. Null is a missing number.
+//!   be repeated. Objects in a list belong to what the list belongs to. Null is a missing number; a text is a
+//!   category, or a time with the features of one in a table.
 //! - `_multi` has the actions, with features of their own: see [`offer`](crate::read::offer). A `_tag` is an
 //!   action's name.
 //! - `_label_cost` is the cost of the action `_labelIndex` (from 0; or `_label_Action`, from 1), which was

@@ -8,6 +8,7 @@ use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::number::LARGEST_NORM;
 use crate::read::offer::Described;
+use crate::read::table::moment_features;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +82,10 @@ pub(super) fn features(node: &Node, path: &mut String, into: &mut Described) -> 
                 "feature {what} is {number:e}; a number of at most {LARGEST_NORM:e} was needed"
             ));
         }
-        Node::Text(text) => into.push((format!("{path}={text}"), 1.0)),
+        Node::Text(text) => match moment_features(path, text) {
+            Some(of_time) => into.extend(of_time),
+            None => into.push((format!("{path}={text}"), 1.0)),
+        },
         Node::List(members) => {
             for (at, member) in members.iter().enumerate() {
                 if let Node::Number(_) | Node::Null = member {
@@ -171,6 +175,16 @@ impl<'de> Visitor<'de> for Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As in the rows of tables and in requests of the service.
+    #[test]
+    fn times_are_no_categories() {
+        let node: Node = serde_json::from_str(r#"{"User": {"at": "2000-01-03T12:00:00Z"}}"#).expect("JSON");
+        let mut found = Vec::new();
+        features(&node, &mut String::new(), &mut found).expect("features");
+        assert_eq!(found.first(), Some(&("User.at:days".to_owned(), 2.5)));
+        assert_eq!(found.last(), Some(&("User.at:weekday=Mon".to_owned(), 1.0)));
+    }
 
     #[test]
     fn repeated_keys_and_words_are_features() {
