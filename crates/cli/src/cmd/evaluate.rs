@@ -93,7 +93,7 @@ fn print_table(
     let mut out = std::io::stdout().lock();
     let first = &compared.evaluations[0];
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-    let estimator = first.estimates.estimates.last().map_or(Estimator::Ips, |last| last.estimator);
+    let estimator = first.estimates.compared_by();
     writeln!(
         out,
         "{:<wide$}  {:>8}  {:<18}  against {}",

@@ -253,4 +253,9 @@ fn the_best_label_has_the_interval_of_all_labels() {
         assert!(pairs.len() > 1 && pairs.clone().all(|(a, b)| (a - b).abs() < 1e-9), "{ours} {theirs}");
     }
     assert_eq!(found[2]["confidence"], 0.95);
+    // Of several policies, the interval shown is that of the estimator by which they are compared.
+    let table = "evaluate equal.csv --policy uniform --policy best --reward-learner none";
+    let shown = folder.run(table).succeeded().stdout;
+    let lines = ["0.0900  [0.0670, 0.1130]", "by ips, on 2000 of 2000 decisions"];
+    assert!(lines.iter().all(|line| shown.contains(line)), "{shown}");
 }

@@ -210,8 +210,7 @@ pub fn compare(
         if at == 0 {
             first = terms;
         } else {
-            let robust = evaluation.estimates.estimates.len() > 2;
-            let estimator = if robust { Estimator::Dr } else { Estimator::Ips };
+            let estimator = evaluation.estimates.compared_by();
             let against = &compared.evaluations[0];
             let own = |evaluation: &Evaluation| evaluation.own_confidence(options.confidence);
             let confidence = own(&evaluation).max(own(against));

@@ -231,6 +231,11 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    /// The estimator by which policies are compared: `dr` if rewards were estimated, else `ips`.
+    pub fn compared_by(&self) -> Estimator {
+        if self.by(Estimator::Dr).is_some() { Estimator::Dr } else { Estimator::Ips }
+    }
+
     /// That of an estimator, if it was computed.
     pub fn by(&self, estimator: Estimator) -> Option<&Estimate> {
         self.estimates.iter().find(|estimate| estimate.estimator == estimator)
