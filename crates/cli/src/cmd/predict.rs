@@ -12,7 +12,7 @@ use noregret_stream::encode::labels::Labels;
 use noregret_stream::encode::{Encoder, Example};
 use noregret_stream::run::score::{RoundScore, Score};
 use noregret_stream::run::{RunError, play};
-use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of};
+use noregret_stream::save::{Forecaster, Frozen, PREDICTED_TOGETHER, best_of, file as model_file};
 use noregret_stream::watch::abstain::{Abstention, Rule};
 use noregret_stream::watch::explain::Explainer;
 use noregret_stream::{DescribedRound, Schema};
@@ -23,7 +23,7 @@ use crate::choices::ExplainOf;
 use crate::failure::Failure;
 use crate::forecasts::{Columns, Output, Row, Shown, explained};
 use crate::note::{counted, note, note_bad_rows};
-use crate::open::{read_archive, read_frozen};
+use crate::open::read_frozen;
 use crate::plan::{PredictPlan, Source};
 
 /// Predicts every row.
@@ -73,12 +73,12 @@ fn open(plan: &PredictPlan, schema: Schema, encoder: Encoder) -> Result<(Source,
 /// The failure to read the model, with the way out if the data are one.
 fn in_order(plan: &PredictPlan, failure: Failure) -> Failure {
     let data = &plan.source.data;
-    match read_archive(Path::new(data)) {
-        Ok(_) => Failure::data(format!(
+    match model_file::is_like_one(Path::new(data)) {
+        true => Failure::data(format!(
             "{failure}; {data} is one, and the model comes first: noregret predict {data} {}",
             plan.model.display()
         )),
-        Err(_) => failure,
+        false => failure,
     }
 }
 

@@ -221,13 +221,18 @@ const NO_DATA: [(&str, &str); 16] = [
 const SQL: &str = "is a script of SQL and no table; write the rows of a query as CSV: psql --csv -c QUERY, sqlite3 -csv -header, or SELECT … \
                    INTO OUTFILE of MySQL";
 
-/// About model files, whose header follows its length in eight bytes.
+/// About model files.
 const MODEL: &str =
     "is a file of tensors, as models are, and no data: predict and --load take a model, and inspect shows it";
 
 /// About files that are no text.
 const BINARY: &str = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
                       text, JSON or Parquet";
+
+/// Whether these are the first bytes of a model file: its header follows the length of this in eight bytes.
+pub(crate) fn begins_a_model(bytes: &[u8]) -> bool {
+    bytes.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\""))
+}
 
 /// What a file is that has no data, by its first lines; `None` if it may have some.
 pub(crate) fn no_data(text: &[u8]) -> Option<&'static str> {
@@ -236,8 +241,7 @@ pub(crate) fn no_data(text: &[u8]) -> Option<&'static str> {
         first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
     };
     let other = NO_DATA.into_iter().find(|(start, _)| begins(start));
-    let is_model = text.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\""));
-    let binary = || is_binary(text).then_some(if is_model { MODEL } else { BINARY });
+    let binary = || is_binary(text).then_some(if begins_a_model(text) { MODEL } else { BINARY });
     other.map(|(_, what)| what).or_else(binary)
 }
 

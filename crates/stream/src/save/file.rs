@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use noregret::model::{Archive, ModelError};
 
+use crate::read::open::begins_a_model;
 use crate::write::replace::Replacement;
 
 /// Why a model file could not be read or written, in one sentence that starts with its path.
@@ -37,6 +38,14 @@ const UNREADABLE: &str = "cannot be read";
 pub fn read(path: &Path) -> Result<Archive, ModelFileError> {
     let bytes = std::fs::read(path).map_err(io_error(path, UNREADABLE))?;
     Archive::from_bytes(&bytes).map_err(|source| ModelFileError::Model { path: path.to_owned(), source })
+}
+
+/// Whether the file at `path`, which is no pipe, begins as a model file does.
+pub fn is_like_one(path: &Path) -> bool {
+    let mut head = [0; 64];
+    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let mut begin = || std::io::Read::read_exact(&mut std::fs::File::open(path)?, &mut head);
+    is_file && begin().is_ok() && begins_a_model(&head)
 }
 
 /// Writes `archive` to `path`.
@@ -72,6 +81,18 @@ mod tests {
     use noregret::registry::find;
 
     use super::*;
+
+    #[test]
+    fn a_file_that_begins_as_a_model() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [model, data] = ["model", "data"].map(|name| folder.path().join(name));
+        write(&archive("ogd"), &model).expect("written");
+        std::fs::write(&data, "1,2,x\n".repeat(99)).expect("written");
+        assert_eq!(
+            [&model, &data, &folder.path().join("none")].map(|path| is_like_one(path)),
+            [true, false, false]
+        );
+    }
 
     fn archive(learner: &str) -> Archive {
         let problem = Problem::new(3, 2).with_radius(1.0);
