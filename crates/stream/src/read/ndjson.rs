@@ -67,6 +67,10 @@ const LIKE_OFFERS: &str = "\"labels\" looks like the labels on offer, and is rea
 const WHOLE_TABLE: &str = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
                            to_json(orient=\"records\", lines=True)";
 
+/// What actions of Elasticsearch between rows are answered.
+const BULK: &str =
+    "has an action of Elasticsearch before each row, which is none; leave them out, as in sed -n 'n;p'";
+
 struct Ndjson {
     keys: Keys,
     /// Length of the arrays, once known.
@@ -101,6 +105,9 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
     if alone.is_some_and(recognise::is_whole_table) {
         return Err(source.file_error(WHOLE_TABLE));
     }
+    if saved.is_none() && is_bulk(&rows) {
+        return Err(source.file_error(BULK));
+    }
     if is_own_log(&source, options, &rows)? {
         return LoggedRows::boxed(LogReader::of_source(source), options);
     }
@@ -114,6 +121,17 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         Some(Offers::Blocks(width)) => rounds(source, options, keys, width),
         _ => plain(source, options, keys, layout, (&rows, more)),
     }
+}
+
+/// Whether every other row is an action of Elasticsearch, whose only key says what to do with the next one.
+fn is_bulk(rows: &[Map<String, Value>]) -> bool {
+    let is_action = |row: &Map<String, Value>| {
+        let only = row.iter().next().filter(|_| row.len() == 1);
+        only.is_some_and(|(key, value)| {
+            ["index", "create", "update"].contains(&key.as_str()) && value.is_object()
+        })
+    };
+    rows.len() > 3 && rows.iter().enumerate().all(|(at, row)| is_action(row) == (at % 2 == 0))
 }
 
 /// A reader of rounds whose labels on offer have features of their own, in blocks of `width` columns.

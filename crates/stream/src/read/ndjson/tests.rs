@@ -334,3 +334,18 @@ fn keys_that_differ_in_blanks_are_told() {
     assert!(said(r#"{"x": {"age": 1}, "y": "a"}"#, r#"{"x": {"age ": 2}, "y": "b"}"#).is_some());
     assert_eq!(said(r#"{" age": 1, "y": "a"}"#, r#"{" age": 2, "y": "b"}"#), None);
 }
+
+/// Actions between the rows are no rows of their own, which were unlabelled.
+#[test]
+fn actions_of_elasticsearch_are_refused() {
+    let refused = |action: &str, rows: usize| {
+        let text = format!("{action}\n{{\"a\": 1, \"label\": \"x\"}}\n").repeat(rows);
+        let options = ReadOptions::default();
+        let opened = from_read(Box::new(std::io::Cursor::new(text)), "a.ndjson", &options);
+        opened.err().map(|error| error.to_string())
+    };
+    let sentence = "a.ndjson: has an action of Elasticsearch before each row, which is none; leave them out, as in sed -n 'n;p'";
+    assert_eq!(refused("{\"index\": {\"_id\": \"7\"}}", 4).as_deref(), Some(sentence));
+    assert_eq!(refused("{\"index\": 7}", 4), None);
+    assert_eq!(refused("{\"index\": {\"_id\": \"7\"}, \"label\": \"y\"}", 4), None);
+}
