@@ -174,6 +174,35 @@ def test_data_sets_keep_their_order(cluster, tmp_path):
         np.testing.assert_allclose(there.learner.scores(x), here.learner.scores(x), rtol=1e-6, atol=1e-6)
 
 
+def test_a_data_set_that_was_made_before_keeps_its_order(cluster, tmp_path):
+    """Its blocks are ready in another order: the first one last."""
+    polars = pytest.importorskip("polars")
+    x, y = stream(300, 3, 3)
+    table = polars.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": y})
+
+    def late(block):
+        until = time.monotonic() + 60
+        while block["a"][0] == x[0, 0] and len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        (tmp_path / str(block["a"][0])).touch()
+        return block
+
+    parts = ray.data.from_arrow([table[:100].to_arrow(), table[100:200].to_arrow(), table[200:].to_arrow()])
+    learnt = [fit(data, "folklore", 1, held_out=0, cores=0.5).rates["log_loss"] for data in (parts.map_batches(late, batch_size=None), table)]
+    here = fit_on(split(x, y, 1), "folklore", engine=HERE, held_out=0)
+    assert learnt == pytest.approx([here.rates["log_loss"]] * 2, rel=1e-9)
+
+
+def test_columns_of_categories_are_categories_in_trials():
+    pandas = pytest.importorskip("pandas")
+    from noregret._tables import table
+    from noregret.ray._tune import described
+
+    frame = pandas.DataFrame({"a": [1, 2], "b": [1, 2], "c": [1, 2]}).astype({"b": "category", "c": "category"})
+    assert described(table(frame), {"scale": "unit"}) == {"scale": "unit", "categorical": ["b", "c"]}
+    assert described(table(frame), {"categorical": ["a"], "drop": ["c"]}) == {"categorical": ["a", "b"], "drop": ["c"]}
+
+
 def test_keyed_learners_lose_nothing_that_was_answered(cluster, tmp_path):
     cluster, second = cluster
     x, y = stream(600, 3, 2, seed=5)

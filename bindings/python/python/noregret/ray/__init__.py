@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import cluster
 from ..cluster import Fitted, Sweep
+from .._tables import is_polars
 from ..cluster._fit import is_real, split
 from ._engine import RayEngine
 from ._serve import deployment, whole_log
@@ -52,7 +53,7 @@ def fit(
     ----------
     dataset
         A `ray.data.Dataset` with a column of labels and other columns (from Parquet, CSV, Arrow, pandas or NumPy), a path to
-        Parquet or CSV files or a list of paths, a pandas or Arrow table, or a pair `(x, y)` of rows (an array or a table) and
+        Parquet or CSV files or a list of paths, a pandas, polars or Arrow table, or a pair `(x, y)` of rows (an array or a table) and
         labels. Rows keep their order.
     learner, period, **options
         As in `noregret.cluster.fit`.
@@ -89,11 +90,19 @@ def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
         dataset = _csv(paths, target) if csv else ray.data.read_parquet(paths)
     elif hasattr(dataset, "iloc"):
         dataset = ray.data.from_pandas(dataset)
+    elif is_polars(dataset):
+        dataset = ray.data.from_arrow(dataset.to_arrow())
     elif hasattr(dataset, "column_names"):
         dataset = ray.data.from_arrow(dataset)
     if not hasattr(dataset, "materialize"):
         raise TypeError(f"dataset is a {type(dataset).__name__}; a ray.data.Dataset, a path, a table, or a pair (x, y) was needed")
-    dataset = dataset.materialize()
+    # A data set has the options of the time when it was made.
+    order = dataset.context.execution_options
+    order.preserve_order, before = True, order.preserve_order
+    try:
+        dataset = dataset.materialize()
+    finally:
+        order.preserve_order = before
     rows = dataset.count()
     edges = [rows * at // shards for at in range(1, shards)]
     parts = dataset.split_at_indices(edges) if edges else [dataset]

@@ -49,6 +49,7 @@ def trainable(
     is_table = _tables.is_table(x) or _tables.has_texts(x) or _tables.has_holes(x)
     table = _tables.table(x) if is_table else None
     rows = _arrays.rows(x) if table is None else dict(zip(table.names, table.cells, strict=True))
+    facts = facts if table is None else described(table, facts)
     targets = _targets.column(_targets.labels(y), "y")
     count = len(targets)
     found = {_targets.text_of(label): label for label in targets if label is not None}
@@ -85,6 +86,12 @@ def trainable(
 
     wrapped: Callable[[Mapping[str, Any]], None] = tune.with_parameters(train, rows=rows, targets=targets)
     return wrapped
+
+
+def described(table: _tables.Table, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts with columns of a categorical type among the categories: the trials have the cells alone."""
+    given = {role: _tables.words(role, facts.get(role)) for role in _tables.ROLES}
+    return {**facts, "categorical": _tables.roles(given, table)["categorical"]}
 
 
 def _part(rows: Any, low: int, high: int) -> Any:
