@@ -531,7 +531,7 @@ def _cells(column: Any) -> list[Any]:
 
 def _has_no_text(key: Any) -> bool:
     """Whether the text of an object is its address."""
-    return type(key).__str__ is object.__str__ and type(key).__repr__ is object.__repr__
+    return not any(name in vars(kind) for kind in type(key).__mro__[:-1] for name in ("__str__", "__repr__"))
 
 
 def _ids(ids: Any) -> list[str]:
