@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import in_threads, stream
 
-from noregret import Learner
+from noregret import Bandit, Learner
 from noregret.sklearn import AutoClassifier
 
 
@@ -48,6 +48,23 @@ def test_no_round_is_lost():
 
     in_threads(learn, 4)
     assert learner.rounds == 800
+
+
+def test_no_first_row_is_lost():
+    # Each of several threads made a learner of its own row, and that of the last one stayed.
+    for _ in range(20):
+        learner, begin = Learner("folklore"), threading.Barrier(8)
+        shop, decided = Bandit("squarecb", labels=[1, 2], oracle="pooled"), []
+
+        def learn(at, learner=learner, shop=shop, begin=begin, decided=decided):
+            begin.wait()
+            learner.learn_one({"a": float(at)}, at)
+            decided.append(shop.decide({"a": at}))
+            shop.feedback(decided[-1].id, reward=0.5)
+
+        in_threads(learn, 8)
+        assert learner.rounds == 8 and sorted(learner._labels_out().tolist()) == list(range(8))
+        assert shop.rounds == 8 and len({decision.id for decision in decided}) == 8 and {decision.label for decision in decided} <= {1, 2}
 
 
 @pytest.mark.parametrize("name", ["auto", "folklore"])

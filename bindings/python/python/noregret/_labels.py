@@ -28,14 +28,16 @@ class Labelled(Promising):
 
     def _labels_out(self) -> Any:
         """The returned value for each class; None if it is the index."""
-        if self._outputs is None:
-            names = self._core.labels
-            if self._values is not None:
-                values = self._values
-                self._outputs = as_array([values.get(name, name) for name in names])
-            else:
-                self._outputs = () if are_numbers(self._core) and len(names) == self.classes else as_array(names)
-        return None if isinstance(self._outputs, tuple) else self._outputs
+        outputs = self._outputs
+        if outputs is None:
+            with self._first:
+                names, values = self._core.labels, self._values
+                if values is not None:
+                    outputs = as_array([values.get(name, name) for name in names])
+                else:
+                    outputs = () if are_numbers(self._core) and len(names) == self.classes else as_array(names)
+                self._outputs = outputs
+        return None if isinstance(outputs, tuple) else outputs
 
     def _targets(self, y: Any) -> Floats | Ints:
         """Targets as indices. Numbers are those of classes where classes have no other names."""
@@ -120,13 +122,13 @@ class Labelled(Promising):
 
     def _remember(self, labels: Iterable[Any]) -> None:
         """Stores the given labels, so that `predict` can return them."""
-        self._index = self._outputs = None
-        if self._real:
-            return
         # True equals 1, and is another label.
-        distinct = {(isinstance(label, bool), label): label for label in labels if label is not None}
+        distinct = {(isinstance(label, bool), label): label for label in (() if self._real else labels) if label is not None}
         new = {_targets.text_of(label): label for label in distinct.values()}
-        self._values = {**new, **(self._values or {})}
+        with self._first:
+            self._index = self._outputs = None
+            if not self._real:
+                self._values = {**new, **(self._values or {})}
 
 
 def are_numbers(core: _core.Learner | _core.Bandit) -> bool:

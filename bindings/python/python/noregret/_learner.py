@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,9 @@ from ._progress import bar
 from ._run import Run
 
 _L = TypeVar("_L", bound="Learner")
+
+_FREE: AbstractContextManager[None] = nullcontext()
+"""For a learner that its first rows have made: the compiled part lets threads learn one after the other."""
 
 _MANY = 0.1
 """Share of rows beyond the radius from which a run says so."""
@@ -348,27 +352,28 @@ class Learner(Described):
         self, x: Any, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> tuple[Any, list[str], list[str]]:
         """Learns rows; returns the result of the compiled part, remarks on columns of the first table that are absent, and other remarks."""
-        facts = {"ahead": False, **(facts or {})}
-        if isinstance(weight, str):
-            raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
-        x = self._readable(x)
-        count = self._bare(x)
-        if count is not None:
-            return self._run_table(_tables.Table([], [], []), count, y, weight, how, facts)
-        if self._takes_tables(x):
-            table = self._table(x)
-            return self._run_table(table, table.rows, y, weight, how, facts)
-        self._in_order(x)
-        if y is None or isinstance(y, str):
-            raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
-        rows = _arrays.rows(x)
-        weights = self._weights(y, weight)
-        begins = self._held is None
-        targets = self._begin(rows, y, facts) if begins else self._targets(y)
-        notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
-        caution(self.name, self.params, 3, rows=len(targets))
-        found = self._core.run(rows, targets, weights, **how)
-        return found, [], notes + _targets.unlabelled(y, found[4], weights)
+        with self._first if self._held is None else _FREE:
+            facts = {"ahead": False, **(facts or {})}
+            if isinstance(weight, str):
+                raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
+            x = self._readable(x)
+            count = self._bare(x)
+            if count is not None:
+                return self._run_table(_tables.Table([], [], []), count, y, weight, how, facts)
+            if self._takes_tables(x):
+                table = self._table(x)
+                return self._run_table(table, table.rows, y, weight, how, facts)
+            self._in_order(x)
+            if y is None or isinstance(y, str):
+                raise TypeError(f"y is {y!r}; labels, one for each row, were needed")
+            rows = _arrays.rows(x)
+            weights = self._weights(y, weight)
+            begins = self._held is None
+            targets = self._begin(rows, y, facts) if begins else self._targets(y)
+            notes = _targets.remarks(_arrays.distinct(y)[0], len(targets)) if begins and targets.dtype.kind == "i" else []
+            caution(self.name, self.params, 3, rows=len(targets))
+            found = self._core.run(rows, targets, weights, **how)
+            return found, [], notes + _targets.unlabelled(y, found[4], weights)
 
     def _run_table(
         self, table: _tables.Table, rows: int, y: Any, weight: Any, how: dict[str, Any], facts: dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import threading
 import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar
@@ -19,7 +20,7 @@ _M = TypeVar("_M", bound="Model[Any]")
 class Model(Generic[_C]):
     """A learner of the compiled part."""
 
-    __slots__ = ("_asked", "_frame", "_held", "_index")
+    __slots__ = ("_asked", "_first", "_frame", "_held", "_index")
     _compiled: type[_C]
     _registered: ClassVar[str | None] = None
     """The name in the registry of a class of its own."""
@@ -33,6 +34,13 @@ class Model(Generic[_C]):
     """The arguments, until the first rows determine the learner."""
     _frame: list[str] | None
     """The names of the columns of the first table whose columns count by their places."""
+    _first: threading.RLock
+    """Of several threads one makes the learner by its first rows, or takes in new labels, and the others wait."""
+
+    def __new__(cls: type[_M], *_: Any, **__: Any) -> _M:
+        model = super().__new__(cls)
+        model._first = threading.RLock()
+        return model
 
     @property
     def _core(self) -> _C:
@@ -87,9 +95,11 @@ class Model(Generic[_C]):
         return self._core.columns
 
     def _names(self) -> dict[str, int]:
-        if self._index is None:
-            self._index = {name: at for at, name in enumerate(self._core.labels)}
-        return self._index
+        index = self._index
+        if index is None:
+            with self._first:
+                self._index = index = {name: at for at, name in enumerate(self._core.labels)}
+        return index
 
     def _as_row(self, x: Any, by_name: bool) -> Any:
         """A Series of pandas that is a row, whose cells are called or counted as the columns are; anything else as it is."""
@@ -141,7 +151,7 @@ class Model(Generic[_C]):
     def _wrap(cls: type[_M], core: Any) -> _M:
         if core is not None and cls._registered not in (None, core.name):
             raise ValueError(f"{cls.__name__}: the model is one of {core.name}, and not of {cls._registered}; {cls._compiled.__name__} takes all")
-        model = object.__new__(cls)
+        model = cls.__new__(cls)
         model._held = core
         model._index = None
         model._frame = None if core is None else core.places

@@ -38,51 +38,57 @@ class Rounds(Model[_core.Bandit]):
 
     def _start(self, x: Any, offered: Any) -> None:
         """Makes the bandit for a first row, which is decided: its numbers have places, other features have names."""
-        if said := _tables.said(self._asked["roles"]):
-            raise TypeError(f"{', '.join(said)}: for tables only; the first rows must be one, learnt or run before rows are decided")
-        facts, params = dict(self._asked["facts"]), self._asked["params"]
-        if facts["labels"] is None and facts["classes"] is None:
-            if offered is None:
-                raise TypeError("labels: the labels that may be played must be given, labels=[...], or classes=K for numbers from 0")
-            self._given = _offers.named(offered)
-            facts["labels"] = list(self._given)
-        numbers = _tables.numbers_of(x)
-        columns = ROOM if numbers is None else len(numbers)
-        classes = len(facts["labels"]) if facts["classes"] is None else facts["classes"]
-        scale, playing = facts.pop("scale") or "auto", self._asked["playing"]
-        facts |= {"intercept": facts["intercept"] or columns == 0}
-        name = facts.pop("name")
-        del facts["classes"]
-        self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing), params)
-        if numbers is None:
-            # Its columns have names from the beginning, which a log tells.
-            _core.rows_of(self._core, self._named({}), True)
+        with self._first:
+            if self._held is not None:
+                return  # Another thread has made it.
+            if said := _tables.said(self._asked["roles"]):
+                raise TypeError(f"{', '.join(said)}: for tables only; the first rows must be one, learnt or run before rows are decided")
+            facts, params = dict(self._asked["facts"]), self._asked["params"]
+            if facts["labels"] is None and facts["classes"] is None:
+                if offered is None:
+                    raise TypeError("labels: the labels that may be played must be given, labels=[...], or classes=K for numbers from 0")
+                self._given = _offers.named(offered)
+                facts["labels"] = list(self._given)
+            numbers = _tables.numbers_of(x)
+            columns = ROOM if numbers is None else len(numbers)
+            classes = len(facts["labels"]) if facts["classes"] is None else facts["classes"]
+            scale, playing = facts.pop("scale") or "auto", self._asked["playing"]
+            facts |= {"intercept": facts["intercept"] or columns == 0}
+            name = facts.pop("name")
+            del facts["classes"]
+            self._take(_core.Bandit(name, classes, columns, params, scale=scale, **facts, **playing), params)
+            if numbers is None:
+                # Its columns have names from the beginning, which a log tells.
+                _core.rows_of(self._core, self._named({}), True)
 
     def _begin(self, x: Any, y: Any, labels: list[str] | None = None) -> list[str]:
         """Makes the bandit for rows `x` of the labels `y`, as `noregret run --feedback bandit` does for a file; returns remarks on the
         columns of a table and on the labels."""
-        notes: list[str] = []
-        facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
-        asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
-        _one_axis(np.asarray(y))
-        values, places = _arrays.distinct(y)
-        _targets.check_types(values, self._given)
-        names = [_targets.text_of(value) for value in values]
-        _targets.need_classes(labels or values, int((places >= 0).sum()), facts, self._asked["roles"], labels is not None)
-        x = _tables.texts(_tables.given(_tables.by_name(_tables.whole(x))))
-        free = _tables.bare(x) is not None
-        if free or self._reads_tables(x):
-            table = _tables.Table([], [], []) if free else _tables.table(x)
-            target = _tables.free("label", table.names)
-            texts = [None if at < 0 else values[at] for at in places.tolist()]
-            given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
-            core, notes = _core.bandit_for_table(asked, playing, params, given, reading)
+        with self._first:
+            if self._held is not None:
+                return []  # Another thread has made it.
+            notes: list[str] = []
+            facts, playing, params = self._asked["facts"], self._asked["playing"], self._asked["params"]
+            asked = {**facts, "labels": facts["labels"] or labels, "ahead": False, "bandit": True}
+            _one_axis(np.asarray(y))
+            values, places = _arrays.distinct(y)
+            _targets.check_types(values, self._given)
+            names = [_targets.text_of(value) for value in values]
+            _targets.need_classes(labels or values, int((places >= 0).sum()), facts, self._asked["roles"], labels is not None)
+            x = _tables.texts(_tables.given(_tables.by_name(_tables.whole(x))))
+            free = _tables.bare(x) is not None
+            if free or self._reads_tables(x):
+                table = _tables.Table([], [], []) if free else _tables.table(x)
+                target = _tables.free("label", table.names)
+                texts = [None if at < 0 else values[at] for at in places.tolist()]
+                given, reading = table.given(target, texts), {"label": target, **_tables.roles(self._asked["roles"], table)}
+                core, notes = _core.bandit_for_table(asked, playing, params, given, reading)
+            else:
+                places = _arrays.labelled(places, names, asked["labels"] or ())
+                core = _core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names)
+            self._given = dict(zip(names, values, strict=True)) | self._given
             self._take(core, params)
-        else:
-            places = _arrays.labelled(places, names, asked["labels"] or ())
-            self._take(_core.bandit_for_array(asked, playing, params, _full(_arrays.rows(x)), places, names), params)
-        self._given = dict(zip(names, values, strict=True)) | self._given
-        return notes + _targets.remarks(values, int((places >= 0).sum()))
+            return notes + _targets.remarks(values, int((places >= 0).sum()))
 
     def _take(self, core: _core.Bandit, params: dict[str, Any]) -> None:
         self._held, self._index, self._asked = core, None, {}
