@@ -158,7 +158,9 @@ impl Bandit {
     /// Closes the log, if one is open.
     fn end_log(&self, py: Python<'_>) -> PyResult<()> {
         Ok(self.inner.write(py, |inner| {
-            let headed = inner.head_log();
+            let of_another = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let of_another = of_another.as_ref().is_some_and(Log::is_of_another);
+            let headed = if of_another { Ok(()) } else { inner.head_log() };
             let log = inner.log.get_mut().unwrap_or_else(PoisonError::into_inner).take();
             headed.and_then(|()| log.map_or(Ok(()), Log::finish))
         })??)

@@ -1,7 +1,9 @@
 """Decision logs: what is written is replayed to the bit, here and on the command line."""
 
+import contextlib
 import datetime
 import json
+import os
 
 import numpy as np
 import pytest
@@ -155,6 +157,40 @@ def test_lines_are_there_at_once_and_nothing_is_overwritten(tmp_path):
         ours.log(log)
     with pytest.raises(FileNotFoundError):
         ours.log(tmp_path / "nowhere" / "log.ndjson")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not divide themselves here")
+@pytest.mark.parametrize("ending", ["ndjson", "ndjson.gz"])
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_a_forked_process_does_not_write_among_the_lines_of_its_parent(ending, rounds, tmp_path):
+    # Both wrote decisions of the same ids into the one file, which was no log any more.
+    ours = Bandit("squarecb", labels=["a", "b"], features=1, oracle="pooled", seed=1)
+    log = ours.log(tmp_path / f"log.{ending}")
+
+    def decide(bandit):
+        bandit.feedback(bandit.decide([0.5]).id, reward=0.5)
+
+    for _ in range(rounds):
+        decide(ours)
+    child = os.fork()
+    if child == 0:
+        done = 1
+        with contextlib.suppress(BaseException):
+            try:
+                decide(ours)
+            except OSError as refused:
+                log.close()
+                with ours.log(tmp_path / "other.ndjson"):
+                    decide(ours)
+                done = 0 if "is written by the process that opened it" in str(refused) else 2
+            del ours, log
+        os._exit(done)
+    _, ended = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(ended) == 0
+    for _ in range(3):
+        decide(ours)
+    log.close()
+    assert Bandit.replay(tmp_path / f"log.{ending}").rounds == rounds + 3
 
 
 def test_the_floor_of_a_replayed_log_is_kept(tmp_path):

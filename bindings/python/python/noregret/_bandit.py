@@ -306,7 +306,7 @@ class Bandit(Rounds):
         ----------
         path
             A new file: NDJSON, complete after every call; compressed with the extensions `.gz` and `.zst`, Parquet with
-            `.parquet`. Compressed files and Parquet are complete when the log is closed.
+            `.parquet`. Compressed files and Parquet are complete when the log is closed. A process that was forked opens its own.
 
         Raises
         ------
