@@ -103,8 +103,14 @@ impl Resolved {
         let gradient_diameter = std::f64::consts::SQRT_2 * radius * 2.0 * norm;
         let concavity = (-frobenius_spread(norm, radius)).exp() / (problem.classes - 1) as f64;
         let theory = 0.5 * (0.25 / gradient_diameter).min(concavity);
-        let rate = positive("rate", params.rate.unwrap_or(theory))?;
+        let rate = params.rate.unwrap_or(theory);
         let default = (2.0 * rate * norm).powi(-2);
+        let none = rate == 0.0 || params.regularization.is_none() && !default.is_finite();
+        if params.rate.is_none() && none {
+            let need = "of another size: with it the theorem's rate is 0 or its regularization infinite; or set both";
+            return Err(ParamError::invalid("norm", norm, need));
+        }
+        let rate = positive("rate", rate)?;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;
         Ok(Self { norm, radius, rate, regularization, projection: params.projection.unwrap_or(true) })
     }
@@ -227,11 +233,10 @@ impl OnlineLearner for Ons {
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let Resolved { norm, radius, .. } = self.resolved;
         let defaults = OnsParams::new().norm(norm).radius(radius);
-        let theorem = Resolved::new(defaults, &self.problem).expect("the norm and radius in use are valid");
+        // There are no defaults for every norm.
+        let holds = Resolved::new(defaults, &self.problem).is_ok_and(|theorem| self.resolved == theorem);
         let why = "it needs the default rate and regularization, and the projection";
-        let bound = provided(self.resolved == theorem, why, || {
-            bounds::ons(&setting(&self.problem, norm, self.rounds.max(2)))
-        });
+        let bound = provided(holds, why, || bounds::ons(&setting(&self.problem, norm, self.rounds.max(2))));
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
@@ -276,6 +281,22 @@ mod tests {
         assert_close(params.rate.expect("in use"), rate, 1e-15, "rate");
         assert_close(params.regularization.expect("in use"), 0.25 / (rate * rate), 1e-15, "regularization");
         assert_eq!(params.projection, Some(true));
+    }
+
+    /// The theorem's rate is of the order $e^{-\sqrt2BR}$, which is 0 for a large norm: then there is a learner
+    /// with numbers of its own, without a bound.
+    #[test]
+    fn a_norm_may_have_no_defaults() {
+        let own = || OnsParams::new().norm(1000.0).rate(0.3).regularization(1.0);
+        let mut learner = ons(own(), 3, 2);
+        plays(&mut learner, 5);
+        let bound = learner.guarantee().and_then(|guarantee| guarantee.regret_bound()).expect("regret");
+        let why = bound.expect_err("no defaults").to_string();
+        assert_eq!(why, "it needs the default rate and regularization, and the projection");
+        for params in [OnsParams { rate: None, ..own() }, OnsParams::new().norm(1000.0)] {
+            let error = Ons::new(params, Problem::new(3, 2), 0).expect_err("no rate").to_string();
+            assert!(error.starts_with("norm = 1000: must be of another size: "), "{error}");
+        }
     }
 
     /// K = 2, d = 1, ε = 1, γ_o = 1, x = 1, label 0. Round 1: p = (½, ½), g = (-½, ½), A = I + ggᵀ, gᵀg = ½,

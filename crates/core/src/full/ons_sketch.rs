@@ -318,8 +318,9 @@ impl OnlineLearner for OnsSketch {
     fn certificate(&self) -> Option<Promise> {
         let Resolved { norm, radius, rate, regularization, projection } = self.resolved;
         let defaults = OnsParams::new().norm(norm).radius(radius);
-        let theorem = Resolved::new(defaults, &self.problem).expect("the norm and radius in use are valid");
-        let holds = projection && rate <= theorem.rate * (1.0 + 1e-9);
+        // There are no defaults for every norm.
+        let theorem = Resolved::new(defaults, &self.problem);
+        let holds = projection && theorem.is_ok_and(|theorem| rate <= theorem.rate * (1.0 + 1e-9));
         Some(provided(holds, "it needs the projection, and at most the default rate", || {
             0.5 * rate * regularization * norm * norm + 0.5 / rate * self.quadratics
         }))
@@ -377,6 +378,15 @@ mod tests {
         assert_close(at.scores[0], 1.0 / 3.0, 1e-15, "class 0");
         assert_close(at.scores[1], -1.0 / 3.0, 1e-15, "class 1");
         assert_close(learner.quadratics, 1.0 / 3.0, 1e-15, "quadratic");
+    }
+
+    /// For a large norm there is no theorem, since its rate is 0.
+    #[test]
+    fn a_norm_may_have_no_certificate() {
+        let params = OnsSketchParams::new().rank(1).norm(1000.0).rate(0.3).regularization(1.0);
+        let learner = OnsSketch::new(params, Problem::new(3, 2), 0).expect("valid");
+        let why = learner.certificate().expect("keeps one").expect_err("no defaults").to_string();
+        assert_eq!(why, "it needs the projection, and at most the default rate");
     }
 
     /// With as many rows as dimensions it is ONS, with and without projection.
