@@ -355,6 +355,13 @@ fn bounds_stand_beside_trivial_ones() {
 }
 
 #[test]
+fn a_bound_that_is_infinite_is_none() {
+    let summary = folder(3).summary("a.svm --certify --learner banditron --set exploration=1e-300");
+    let why = "it is beyond the largest number of double precision";
+    assert!(summary["no_bound_because"] == why && summary.get("bound").is_none(), "{summary}");
+}
+
+#[test]
 fn people_see_the_closing_lines_and_live_certificates() {
     let folder = folder(2);
     let ran = folder.run("run a.svm --learner folklore --certify --certificates").succeeded();

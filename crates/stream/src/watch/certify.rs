@@ -234,7 +234,7 @@ impl Record {
             Guarantee::Mistakes { norm, bound, drawn } => self.mistakes(verdict, norm, bound, drawn)?,
             Guarantee::IntervalRegret { ball, norm, bound, every } => {
                 let best = self.best(ball, norm)?;
-                let verdict = Certified { interval_bound: every.ok(), ..verdict };
+                let verdict = Certified { interval_bound: split(Some(every)).0, ..verdict };
                 verdict.with(best_of(ball, norm), Some(best.into()), bound)
             }
             Guarantee::AdaptiveRegret { bound, total } => {
@@ -396,7 +396,8 @@ impl Certified {
 /// Bound, or reason for its absence.
 fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
     match promise {
-        Some(Ok(value)) => (Some(value), None),
+        Some(Ok(value)) if value.is_finite() => (Some(value), None),
+        Some(Ok(_)) => (None, Some("it is beyond the largest number of double precision".to_owned())),
         Some(Err(why)) => (None, Some(why.to_string())),
         None => (None, None),
     }
