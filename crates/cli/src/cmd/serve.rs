@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::io::Write as _;
 
 use clap::Args as _;
-use noregret_serve::{Keys, Limits, LogForm, Nodes, Options, Right, log_end, log_start, log_to_stderr, serve};
+use noregret_serve::{
+    Keys, Limits, LogForm, Nodes, Options, Right, log_end, log_start, log_to_stderr, serve,
+};
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;

@@ -283,8 +283,8 @@ mod tests {
         assert_eq!(params.projection, Some(true));
     }
 
-    /// The theorem's rate is of the order $e^{-\sqrt2BR}$, which is 0 for a large norm: then there is a learner
-    /// with numbers of its own, without a bound.
+    /// The theorem's rate is of the order $e^{-\sqrt2BR}$, which is 0 for a large norm: then there is a
+    /// learner with numbers of its own, without a bound.
     #[test]
     fn a_norm_may_have_no_defaults() {
         let own = || OnsParams::new().norm(1000.0).rate(0.3).regularization(1.0);

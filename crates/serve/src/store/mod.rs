@@ -118,9 +118,8 @@ fn room_in(folder: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     let (folder, free, least) = (folder.display(), free >> 10, least >> 10);
-    let what = format!(
-        "the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots"
-    );
+    let what =
+        format!("the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots");
     Err(what.into())
 }
 

@@ -213,7 +213,8 @@ fn several_policies_are_evaluated_beside_each_other() {
     assert_eq!((refused.status, &refused.json()["error"]["target"]), (400, &json!("policies[0].name")));
 }
 
-/// Rewards below 0, which Personalizer's clients may send, count as 0: the state says so, also after a restart.
+/// Rewards below 0, which Personalizer's clients may send, count as 0: the state says so, also after a
+/// restart.
 #[test]
 fn rewards_below_0_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
