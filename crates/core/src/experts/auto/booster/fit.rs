@@ -54,9 +54,11 @@ const COLUMNS_OF_TREE: usize = 64;
 /// quarter of the rows.
 const NANOSECONDS: f64 = 100_000.0;
 
-/// The least growth of the rows, in parts of them, after which the next fit begins; with this many rows and
-/// more, they have to double.
-const GROWTH: f64 = 0.25;
+/// The growth of the rows, in parts of them, after which a fit that may take all of its time begins; fits
+/// that begin sooner share it.
+pub(super) const GROWTH: f64 = 0.25;
+
+/// With this many rows and more, they have to double before the next fit.
 const DOUBLED: f64 = 32_768.0;
 
 /// A fit is done after this part of the rounds until the next one.
@@ -72,6 +74,28 @@ pub(super) struct Plan {
     pub(super) times: f64,
     /// The part of the columns that each tree looks at; they are drawn for each tree.
     pub(super) columns: f64,
+    /// The least growth of the rows, in parts of them, after which the next fit begins.
+    pub(super) growth: f64,
+    /// The least sum of second derivatives of a leaf.
+    pub(super) least_second: f64,
+}
+
+impl Plan {
+    /// The part by which `rows` rows have to grow before the next fit. With many rows, a quarter more changes
+    /// little, and all other members cost less.
+    fn growth(self, rows: usize) -> f64 {
+        (rows as f64 / DOUBLED).clamp(self.growth, 1.0)
+    }
+
+    /// The number of rounds from the beginning of a fit to `rows` rows to the beginning of the next one.
+    pub(super) fn rounds_between(self, rows: usize) -> u64 {
+        (self.growth(rows) * rows as f64).ceil() as u64
+    }
+
+    /// Nanoseconds, about, that a fit to `rows` rows may take for each of them.
+    fn of_row(self, rows: usize) -> f64 {
+        self.times * NANOSECONDS * self.growth(rows).min(GROWTH)
+    }
 }
 
 /// Where the fit goes on.
@@ -155,17 +179,6 @@ pub(super) struct Fit {
     trees: Option<Box<Trees>>,
 }
 
-/// The part by which `rows` rows have to grow before the next fit. With many rows, a quarter more changes
-/// little, and all other members cost less.
-fn growth(rows: usize) -> f64 {
-    (rows as f64 / DOUBLED).clamp(GROWTH, 1.0)
-}
-
-/// The number of rounds from the beginning of a fit to `rows` rows to the beginning of the next one.
-pub(super) fn rounds_between(rows: usize) -> u64 {
-    (growth(rows) * rows as f64).ceil() as u64
-}
-
 impl Fit {
     /// All trees of a fit at once, to all rows of the store.
     pub(super) fn whole(plan: Plan, store: &Store, classes: usize, features: usize, seed: u64) -> Box<Trees> {
@@ -211,7 +224,7 @@ impl Fit {
 
     /// Nanoseconds, about, that a round should spend so that the fit is done in time.
     pub(super) fn portion(&self) -> u64 {
-        (self.plan.times * NANOSECONDS * GROWTH / (DONE * growth(self.rows))) as u64
+        (self.plan.of_row(self.rows) / (DONE * self.plan.growth(self.rows))) as u64
     }
 
     /// Works for `portion` nanoseconds, about, by the same count on every machine. The trees if the fit is
@@ -284,7 +297,7 @@ impl Fit {
     fn affordable(&self, columns: usize) -> usize {
         let looked_at = self.looked_at(columns) as f64;
         let of_tree = outputs(self.classes) as f64 * (2.5 * 1.3 * looked_at + 25.0);
-        ((self.plan.times * NANOSECONDS * GROWTH / of_tree) as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
+        ((self.plan.of_row(self.rows) / of_tree) as usize).clamp(LEAST_ROUNDS, MOST_ROUNDS)
     }
 
     /// Begins with the chosen columns.
@@ -439,7 +452,7 @@ impl Fit {
     fn search(&mut self, leaf: usize, sibling: Option<usize>) -> u64 {
         let Leaf { total, sums, .. } = self.leaves[leaf];
         let sums = &self.histograms[sums];
-        let split = best_split(sums, &self.used, self.columns(), total);
+        let split = best_split(sums, &self.used, self.columns(), total, self.plan.least_second);
         let work = 200 + 2 * sums.len() as u64;
         self.leaves[leaf].split = split;
         match sibling {

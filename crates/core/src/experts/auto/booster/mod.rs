@@ -1,5 +1,5 @@
-//! Gradient-boosted trees that are fitted again when the rows have grown by a quarter, as a member: they
-//! revise what earlier trees got wrong, which trees that see a row once do not.
+//! Gradient-boosted trees that are fitted again when the rows have grown by an eighth, and later by a quarter,
+//! as a member: they revise what earlier trees got wrong, which trees that see a row once do not.
 //!
 //! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows
 //! leave. A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`].
@@ -8,8 +8,8 @@
 //! announced when the trees are settled, there are fewer fits, each within a round.
 //!
 //! The heads are the forecasts of a quarter and of all of the trees, so that the mixture decides how many are
-//! best, and of the mean of the scores of the last two fits, which errs less by chance; a little of each is
-//! uniform. [`Form::Single`] is that of models of before.
+//! best, and of the mean of the scores of the last three fits, which errs less by chance; a little of each is
+//! uniform. [`Form::Single`] and [`Form::Mean`] are those of models of before.
 //!
 //! ## Reference
 //!
@@ -34,7 +34,7 @@ use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
 use crate::state::{State, Tensor};
 
-use self::fit::{Fit, Plan, rounds_between};
+use self::fit::{Fit, GROWTH, Plan};
 use self::store::Store;
 use self::trees::{Trees, outputs, write_probabilities};
 use super::kind::{Kind, Settings, Traits, count, is_wide_and_sparse};
@@ -46,9 +46,6 @@ mod fit;
 mod split;
 mod store;
 mod trees;
-
-/// The first fit begins with this many rows.
-const FIRST: u64 = 64;
 
 /// Limit on the 32-bit words of the rows of a fit, 8 MiB; in the file of a model they take twice as much.
 const WORDS: usize = 1 << 21;
@@ -66,26 +63,52 @@ const WORK: f64 = 125_000.0;
 /// Number of heads.
 const HEADS: usize = 3;
 
+/// The largest number of fits whose mean is a forecast.
+const FITS: usize = 3;
+
 /// How fits are made, and what the heads are of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
-    /// Models of before: a quarter, half and all of the trees of the last fit.
+    /// A quarter, half and all of the trees of the last fit.
     Single,
     /// A quarter and all of the trees of the last fit, and the mean with the fit before. Fits may take twice
     /// as long, and each tree looks at four fifths of the columns, so that two fits differ.
     Mean,
+    /// The same with the mean of the last three fits. They begin with fewer rows, and then twice as often with
+    /// half as many trees; leaves may be smaller.
+    Often,
 }
 
 impl Form {
     /// What the second setting says.
     fn of([_, fits]: Settings) -> Self {
-        if fits == 2.0 { Self::Mean } else { Self::Single }
+        match fits {
+            3.0 => Self::Often,
+            2.0 => Self::Mean,
+            _ => Self::Single,
+        }
+    }
+
+    /// The number of fits whose mean is a forecast.
+    fn fits(self) -> usize {
+        match self {
+            Self::Single => 1,
+            Self::Mean => 2,
+            Self::Often => FITS,
+        }
+    }
+
+    /// The first fit begins with this many rows.
+    fn first(self) -> u64 {
+        if self == Self::Often { 16 } else { 64 }
     }
 
     fn plan(self) -> Plan {
+        let before = Plan { times: 2.0, columns: 0.8, growth: GROWTH, least_second: 1.0 };
         match self {
-            Self::Single => Plan { times: 1.0, columns: 1.0 },
-            Self::Mean => Plan { times: 2.0, columns: 0.8 },
+            Self::Single => Plan { times: 1.0, columns: 1.0, ..before },
+            Self::Mean => before,
+            Self::Often => Plan { growth: 0.5 * GROWTH, least_second: 0.3, ..before },
         }
     }
 
@@ -93,7 +116,7 @@ impl Form {
     fn seed(self, seed: u64, rows: usize) -> u64 {
         match self {
             Self::Single => seed,
-            Self::Mean => seed ^ (rows as u64) << 20,
+            Self::Mean | Self::Often => seed ^ (rows as u64) << 20,
         }
     }
 
@@ -101,7 +124,7 @@ impl Form {
     fn parts(self) -> &'static [usize] {
         match self {
             Self::Single => &[4, 2, 1],
-            Self::Mean => &[4, 1],
+            Self::Mean | Self::Often => &[4, 1],
         }
     }
 }
@@ -150,12 +173,17 @@ impl Kind for BoosterKind {
     /// the second one that of the fits whose mean is a forecast, likewise.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
         let columns = first.map_or(Some(0.0), |first| count(first, HEADS))?;
-        let fits = second.map_or(Some(0.0), |second| (second == "2").then_some(2.0))?;
+        let fits = match second {
+            None => 0.0,
+            Some("2") => 2.0,
+            Some("3") => 3.0,
+            Some(_) => return None,
+        };
         Some([columns, fits])
     }
 
     fn candidates(&self, _: &Problem) -> Vec<Settings> {
-        vec![[HEADS as f64, 2.0]]
+        vec![[HEADS as f64, FITS as f64]]
     }
 
     fn columns(&self, [columns, _]: Settings) -> usize {
@@ -190,8 +218,8 @@ struct Booster {
     seed: u64,
     form: Form,
     store: Store,
-    /// Those of the last fit, and of the one before if its forecasts are used.
-    trees: [Option<Box<Trees>>; 2],
+    /// Those of the last fits, the newest one first, as many as have forecasts.
+    trees: [Option<Box<Trees>>; FITS],
     /// Number of rows of the present or last fit, 0 before the first; rounds since it began; whether it is
     /// done (1 or 0); all rounds.
     counts: [u64; 4],
@@ -207,7 +235,7 @@ impl Booster {
     fn new(form: Form, problem: &Problem, seed: u64) -> Self {
         let Problem { classes, features, .. } = *problem;
         let (store, counts) = (Store::default(), [0, 0, 1, 0]);
-        let (trees, fit, end, saved) = ([None, None], None, None, Vec::new());
+        let (trees, fit, end, saved) = (Default::default(), None, None, Vec::new());
         Self { classes, features, seed, form, store, trees, counts, fit, end, saved }
     }
 
@@ -235,9 +263,7 @@ impl Booster {
 
     /// Takes the trees of a fit.
     fn keep(&mut self, trees: Box<Trees>) {
-        if self.form == Form::Mean {
-            self.trees.swap(0, 1);
-        }
+        self.trees[..self.form.fits()].rotate_right(1);
         self.trees[0] = Some(trees);
     }
 
@@ -257,12 +283,12 @@ impl Booster {
         self.counts[1] += 1;
         let [rows, since, _, all] = self.counts;
         if let Some(end) = self.end.filter(|end| all <= *end) {
-            if is_due(all.saturating_sub(since), all, end) {
+            if is_due(all.saturating_sub(since), all, end, self.form.first()) {
                 self.fit_whole(ANNOUNCED, 0);
             }
             return;
         }
-        if self.classes > 1 && self.store.len() as u64 >= FIRST && since >= rounds_between(rows as usize) {
+        if self.is_enough() && since >= self.form.plan().rounds_between(rows as usize) {
             self.shorten();
             let rows = self.store.len() as u64;
             if rows > 0 {
@@ -271,15 +297,20 @@ impl Booster {
         }
     }
 
+    /// Whether there are rows and classes for a fit.
+    fn is_enough(&self) -> bool {
+        self.classes > 1 && self.store.len() as u64 >= self.form.first()
+    }
+
     /// A fit to all rows that are kept, with [`Plan::times`] as given, in place of the one in progress; it
     /// counts as one that is done. Of several to the same rows, each has another number `nth`.
     fn fit_whole(&mut self, times: f64, nth: u64) {
-        if self.classes < 2 || (self.store.len() as u64) < FIRST {
+        if !self.is_enough() {
             return;
         }
         self.shorten();
         if self.store.len() > 0 {
-            let plan = Plan { times, ..self.form.plan() };
+            let plan = Plan { times, growth: GROWTH, ..self.form.plan() };
             let seed = self.form.seed(self.seed ^ nth, self.store.len());
             let trees = Fit::whole(plan, &self.store, self.classes, self.features, seed);
             self.keep(trees);
@@ -291,13 +322,14 @@ impl Booster {
 
 /// Whether the next fit is due after `all` rows, if the last one was to `fitted` rows and the trees are
 /// settled after `end`: fits are to two thirds of all rows, two thirds of these, and so on. No forecast has
-/// to wait for them, and in the end only what the stacks have learnt of them counts.
-fn is_due(fitted: u64, all: u64, end: u64) -> bool {
+/// to wait for them, and in the end only what the stacks have learnt of them counts. None is to fewer than
+/// `first` rows.
+fn is_due(fitted: u64, all: u64, end: u64, first: u64) -> bool {
     let mut mark = 2 * end / 3;
     while mark > all {
         mark = 2 * mark / 3;
     }
-    mark > fitted && mark >= FIRST
+    mark > fitted && mark >= first
 }
 
 impl Member for Booster {
@@ -309,7 +341,7 @@ impl Member for Booster {
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let uniform = 1.0 / self.classes as f64;
-        let [Some(trees), before] = &self.trees else {
+        let [Some(trees), before @ ..] = &self.trees else {
             for head in &mut out.members {
                 head.probabilities.fill(uniform);
                 head.set_scores_to_logarithms();
@@ -339,13 +371,16 @@ impl Member for Booster {
             write(scores, head);
         }
         for head in of_mean {
-            // Classes that are new since the fit before have no scores in it.
-            if let Some(before) = before.as_ref().filter(|before| before.classes == trees.classes) {
+            // Classes that are new since an earlier fit have no scores in it.
+            let mut fits = 1.0;
+            for before in before.iter().flatten().filter(|before| before.classes == trees.classes) {
                 before.columns.of(x, bins);
                 others.copy_from_slice(&before.base);
                 before.add(bins, 0, before.rounds(), others);
-                scores.iter_mut().zip(&*others).for_each(|(score, other)| *score = 0.5 * (*score + other));
+                scores.iter_mut().zip(&*others).for_each(|(score, other)| *score += other);
+                fits += 1.0;
             }
+            scores.iter_mut().for_each(|score| *score /= fits);
             write(scores, head);
         }
     }
@@ -371,11 +406,14 @@ impl Member for Booster {
         true
     }
 
+    /// Two fits, of which only the newest one counts where no mean does.
     fn settle(&mut self) {
         self.end = None;
-        self.fit_whole(SETTLED, 0);
-        if self.form == Form::Mean {
-            self.fit_whole(SETTLED, 1);
+        if self.is_enough() {
+            self.trees = Default::default();
+        }
+        for nth in 0..self.form.fits().min(2) as u64 {
+            self.fit_whole(SETTLED, nth);
         }
     }
 
@@ -398,7 +436,7 @@ impl State for Booster {
     fn restored(&mut self) -> bool {
         let saved = std::mem::take(&mut self.saved);
         let list = &mut &saved[..];
-        (self.fit, self.trees) = (None, [None, None]);
+        (self.fit, self.trees) = (None, Default::default());
         for place in &mut self.trees {
             if list.is_empty() {
                 break;
@@ -439,35 +477,42 @@ mod tests {
 
     #[test]
     fn interactions_are_learnt() {
-        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
-        assert!(play(&mut booster, 0..FIRST as usize).iter().all(|p| *p == 0.5), "untrained");
-        let loss = play(&mut booster, 64..3000)[1936..].iter().map(|p| -p.ln()).sum::<f64>() / 1000.0;
+        let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
+        assert!(play(&mut booster, 0..16).iter().all(|p| *p == 0.5), "untrained");
+        let loss = play(&mut booster, 16..3000)[1984..].iter().map(|p| -p.ln()).sum::<f64>() / 1000.0;
         assert!(loss < 0.05, "{loss}");
     }
 
-    /// The last head is the mean of the scores of the last two fits; models of before have one fit.
+    /// The last head is the mean of the scores of the last fits.
     #[test]
-    fn two_fits_have_a_mean() {
+    fn fits_have_a_mean() {
         // Without the part of the uniform distribution.
         let score = |booster: &Booster, at: &mut Prediction, head: usize| {
             booster.predict(Features::Dense(&[0.2, 0.3, 0.9]), at);
             let [first, second] = [0, 1].map(|class| at.members[head].probabilities[class] - 0.5 * UNIFORM);
             (second / first).ln()
         };
-        let [mut mean, mut single] =
-            [Form::Mean, Form::Single].map(|form| Booster::new(form, &Problem::new(2, 3), 1));
-        let mut at = mean.prediction();
-        play(&mut mean, 0..300);
-        play(&mut single, 0..300);
-        assert!(single.trees[0].is_some() && single.trees[1].is_none());
-        let now = score(&mean, &mut at, 1);
-        let own = score(&mean, &mut at, 2);
-        mean.trees.swap(0, 1);
-        let before = score(&mean, &mut at, 1);
-        assert!((now - before).abs() > 0.01, "{now} {before}");
-        assert!((own - 0.5 * (now + before)).abs() < 1e-6, "{now} {before} {own}");
-        mean.settle();
-        assert_eq!(score(&mean, &mut at, 1), score(&mean, &mut at, 2));
+        for form in [Form::Single, Form::Mean, Form::Often] {
+            let mut booster = Booster::new(form, &Problem::new(2, 3), 1);
+            let mut at = booster.prediction();
+            play(&mut booster, 0..300);
+            let fits = form.fits();
+            assert_eq!(booster.trees.iter().flatten().count(), fits);
+            if form == Form::Single {
+                continue;
+            }
+            let mean = score(&booster, &mut at, 2);
+            let mut scores = Vec::new();
+            for _ in 0..fits {
+                scores.push(score(&booster, &mut at, 1));
+                booster.trees[..fits].rotate_left(1);
+            }
+            assert!((scores[0] - scores[1]).abs() > 0.01, "{scores:?}");
+            let of_scores = scores.iter().sum::<f64>() / fits as f64;
+            assert!((mean - of_scores).abs() < 1e-6, "{mean} {scores:?}");
+            booster.settle();
+            assert_eq!(booster.trees.iter().flatten().count(), 2);
+        }
     }
 
     /// In mid-fit, too: the fit is repeated from the kept rows.
@@ -475,7 +520,9 @@ mod tests {
     fn a_saved_member_continues() {
         let single = |seed| Booster::new(Form::Single, &Problem::new(2, 3), seed);
         check_saved(single, |booster: &mut Booster, rounds| play(booster, rounds));
-        let fresh = |seed| Booster::new(Form::Mean, &Problem::new(2, 3), seed);
+        let mean = |seed| Booster::new(Form::Mean, &Problem::new(2, 3), seed);
+        check_saved(mean, |booster: &mut Booster, rounds| play(booster, rounds));
+        let fresh = |seed| Booster::new(Form::Often, &Problem::new(2, 3), seed);
         check_saved(fresh, |booster: &mut Booster, rounds| play(booster, rounds));
         let mut booster = fresh(1);
         let mut in_fits = 0;
@@ -497,7 +544,7 @@ mod tests {
     #[test]
     fn settled_trees_are_of_all_rows() {
         for rows in [10, 90, 300] {
-            let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
+            let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
             play(&mut booster, 0..rows);
             let mut settled = booster.clone();
             settled.settle();
@@ -512,15 +559,15 @@ mod tests {
             };
             let (before, after) = (loss(&mut booster), loss(&mut settled));
             assert!(
-                if rows < FIRST as usize { before == after } else { after < 0.95 * before },
+                if rows < 16 { before == after } else { after < 0.95 * before },
                 "{before} {after}"
             );
-            let mut again = loaded(&mut settled, Booster::new(Form::Mean, &Problem::new(2, 3), 9));
+            let mut again = loaded(&mut settled, Booster::new(Form::Often, &Problem::new(2, 3), 9));
             assert_eq!(play(&mut again, rows..2 * rows), play(&mut settled, rows..2 * rows));
         }
     }
 
-    /// There are nine fits instead of 17 or more, and the one in the end is the same; a model that was saved
+    /// There are twelve fits instead of 30 or more, and the one in the end is the same; a model that was saved
     /// goes on if the rest of the rounds is announced again.
     #[test]
     fn announced_fits_are_few() {
@@ -534,11 +581,11 @@ mod tests {
             parts.retain(|rows| *rows > 0);
             parts
         };
-        let fresh = || Booster::new(Form::Mean, &Problem::new(2, 3), 1);
+        let fresh = || Booster::new(Form::Often, &Problem::new(2, 3), 1);
         let (mut usual, mut announced) = (fresh(), fresh());
         announced.settle_after(3000);
-        assert!(fitted(&mut usual).len() > 16);
-        assert_eq!(fitted(&mut announced), [77, 116, 174, 262, 394, 592, 888, 1333, 2000]);
+        assert!(fitted(&mut usual).len() > 30);
+        assert_eq!(fitted(&mut announced), [23, 34, 51, 77, 116, 174, 262, 394, 592, 888, 1333, 2000]);
         usual.settle();
         announced.settle();
         assert_eq!(play(&mut usual, 3000..3200), play(&mut announced, 3000..3200));
@@ -555,7 +602,7 @@ mod tests {
     /// New classes and features come in the middle of a fit.
     #[test]
     fn it_grows() {
-        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 3), 1);
+        let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
         let mut t = 500;
         play(&mut booster, 0..t);
         while booster.fit.is_none() {
@@ -580,7 +627,7 @@ mod tests {
     /// Rows of weight 9 outweigh rows with the other class.
     #[test]
     fn weights_count() {
-        let mut booster = Booster::new(Form::Mean, &Problem::new(2, 1), 1);
+        let mut booster = Booster::new(Form::Often, &Problem::new(2, 1), 1);
         let mut at = booster.prediction();
         for t in 0..400 {
             let x = Features::Dense(&[1.0]);

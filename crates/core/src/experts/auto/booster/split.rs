@@ -10,9 +10,6 @@ use super::trees::{Bins, Rule};
 /// $\lambda$.
 const REGULARIZATION: f64 = 1.0;
 
-/// The least sum of second derivatives of a leaf.
-const LEAST_SECOND: f64 = 1.0;
-
 /// Limit on $|G/(H + \lambda)|$ of a leaf: where rows of a rare class had nearly no probability, $H$ is so
 /// small that the step would be far too large.
 const LARGEST_STEP: f64 = 4.0;
@@ -117,21 +114,43 @@ fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
     [one[0] + other[0], one[1] + other[1]]
 }
 
-/// The gain of a split into `left` and the rest of `total` beyond the score `before`, if both sides are large
-/// enough.
-fn gain(left: [f64; 2], total: [f64; 2], regularization: f64, before: f64) -> Option<f64> {
-    let right = minus(total, left);
-    let large = left[1] >= LEAST_SECOND && right[1] >= LEAST_SECOND;
-    large.then(|| score(left, regularization) + score(right, regularization) - before) // eq. (2)
+/// A leaf that may be split.
+#[derive(Clone, Copy)]
+struct Whole {
+    total: [f64; 2],
+    /// Its score.
+    before: f64,
+    /// The least sum of second derivatives of each side.
+    least_second: f64,
 }
 
-/// The best split of a leaf with the sums `total`; the first one of several.
-pub(super) fn best_split(sums: &Sums, used: &[u16], columns: &Columns, total: [f64; 2]) -> Option<Found> {
+impl Whole {
+    fn new(total: [f64; 2], least_second: f64) -> Self {
+        Self { total, before: score(total, REGULARIZATION), least_second }
+    }
+
+    /// The gain of a split into `left` and the rest, if both sides are large enough.
+    fn gain(self, left: [f64; 2], regularization: f64) -> Option<f64> {
+        let right = minus(self.total, left);
+        let large = left[1] >= self.least_second && right[1] >= self.least_second;
+        large.then(|| score(left, regularization) + score(right, regularization) - self.before) // eq. (2)
+    }
+}
+
+/// The best split of a leaf with the sums `total`, whose sides have second derivatives of at least
+/// `least_second` in sum; the first one of several.
+pub(super) fn best_split(
+    sums: &Sums,
+    used: &[u16],
+    columns: &Columns,
+    total: [f64; 2],
+    least_second: f64,
+) -> Option<Found> {
     let mut best: Option<Found> = None;
-    if total[1] < 2.0 * LEAST_SECOND {
+    if total[1] < 2.0 * least_second {
         return None;
     }
-    let before = score(total, REGULARIZATION);
+    let leaf = Whole::new(total, least_second);
     for (at, column) in used.iter().enumerate() {
         let own = sums.of(at);
         let mut offer = |gain: f64, rule: &dyn Fn() -> Rule| {
@@ -140,15 +159,15 @@ pub(super) fn best_split(sums: &Sums, used: &[u16], columns: &Columns, total: [f
             }
         };
         if columns.all[*column as usize].is_category {
-            of_category(own, total, before, &mut offer);
+            of_category(own, leaf, &mut offer);
         } else {
-            of_number(own, total, before, &mut offer);
+            of_number(own, leaf, &mut offer);
         }
     }
     best
 }
 
-fn of_number(own: &[[f64; 2]], total: [f64; 2], before: f64, offer: &mut impl FnMut(f64, &dyn Fn() -> Rule)) {
+fn of_number(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn() -> Rule)) {
     let missing = own[0];
     let directions: &[bool] = if missing[1] > 0.0 { &[true, false] } else { &[true] };
     for &missing_right in directions {
@@ -159,19 +178,14 @@ fn of_number(own: &[[f64; 2]], total: [f64; 2], before: f64, offer: &mut impl Fn
                 continue;
             }
             left = plus(left, *sum);
-            if let Some(gain) = gain(left, total, REGULARIZATION, before) {
+            if let Some(gain) = leaf.gain(left, REGULARIZATION) {
                 offer(gain, &|| Rule::Number { threshold: threshold as u8, missing_right });
             }
         }
     }
 }
 
-fn of_category(
-    own: &[[f64; 2]],
-    total: [f64; 2],
-    before: f64,
-    offer: &mut impl FnMut(f64, &dyn Fn() -> Rule),
-) {
+fn of_category(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn() -> Rule)) {
     let set_of = |bins: &[u8]| {
         let mut set = Bins::default();
         bins.iter().for_each(|bin| set[*bin as usize / 64] |= 1 << (bin % 64));
@@ -179,7 +193,7 @@ fn of_category(
     };
     if own.len() <= FEW {
         for (bin, sum) in own.iter().enumerate() {
-            if let Some(gain) = gain(minus(total, *sum), total, REGULARIZATION, before) {
+            if let Some(gain) = leaf.gain(minus(leaf.total, *sum), REGULARIZATION) {
                 offer(gain, &|| Rule::Category(set_of(&[bin as u8])));
             }
         }
@@ -197,7 +211,7 @@ fn of_category(
     let mut right = [0.0; 2];
     for at in 0..count.saturating_sub(1) {
         right = plus(right, own[order[at] as usize]);
-        if let Some(gain) = gain(right, total, REGULARIZATION + CAUTION, before) {
+        if let Some(gain) = leaf.gain(right, REGULARIZATION + CAUTION) {
             offer(gain, &|| Rule::Category(set_of(&order[..=at])));
         }
     }
@@ -207,10 +221,10 @@ fn of_category(
 mod tests {
     use super::*;
 
-    fn found(own: &[[f64; 2]], of: fn(&[[f64; 2]], [f64; 2], f64, &mut Offer<'_>)) -> (f64, Rule) {
+    fn found(own: &[[f64; 2]], of: fn(&[[f64; 2]], Whole, &mut Offer<'_>)) -> (f64, Rule) {
         let total = own.iter().fold([0.0; 2], |sum, own| plus(sum, *own));
         let mut best = (0.0, Rule::Category(Bins::default()));
-        of(own, total, score(total, REGULARIZATION), &mut |gain, rule| {
+        of(own, Whole::new(total, 1.0), &mut |gain, rule| {
             if gain > best.0 {
                 best = (gain, rule());
             }
@@ -225,9 +239,7 @@ mod tests {
     #[test]
     fn missing_values_go_where_they_fit() {
         let number = |own: &[[f64; 2]]| {
-            found(own, |own, total, before, mut offer| {
-                of_number(own, total, before, &mut offer);
-            })
+            found(own, |own, leaf, mut offer| of_number(own, leaf, &mut offer))
         };
         let (gain, rule) = number(&[[0.0, 0.0], [-3.0, 2.0], [3.0, 2.0]]);
         assert_eq!((gain, rule), (6.0, Rule::Number { threshold: 1, missing_right: true }));
@@ -244,9 +256,7 @@ mod tests {
     #[test]
     fn categories_are_split_by_sets() {
         let own: Vec<[f64; 2]> = (0..6).map(|bin| [if bin % 2 == 0 { -6.0 } else { 6.0 }, 2.0]).collect();
-        let (gain, rule) = found(&own, |own, total, before, mut offer| {
-            of_category(own, total, before, &mut offer);
-        });
+        let (gain, rule) = found(&own, |own, leaf, mut offer| of_category(own, leaf, &mut offer));
         assert!((gain - 2.0 * 324.0 / 17.0).abs() < 1e-12, "{gain}");
         assert_eq!([0, 1, 2, 3, 4, 5].map(|bin| rule.is_right(bin)), [true, false, true, false, true, false]);
     }
