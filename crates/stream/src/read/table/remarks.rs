@@ -25,7 +25,7 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
         return vec![];
     }
     let log = fields.iter().any(|field| field.role == CsvRole::Probability);
-    let copies = if log { repeated(sample) } else { copies(sample) };
+    let copies = if log { written_again(sample, fields) } else { copies(sample) };
     let mut notes: Vec<String> = copies.into_iter().chain(equal_columns(sample, fields)).collect();
     notes.extend(leaks(sample, fields));
     notes.extend(if log { None } else { one_of_several(sample) });
@@ -106,7 +106,7 @@ fn copies(sample: &Sample<'_>) -> Option<String> {
         return None;
     }
     let mut times: HashMap<&[u8], usize> = HashMap::new();
-    let whole: Vec<Vec<u8>> = sample.rows.iter().map(|row| bytes(row)).collect();
+    let whole: Vec<Vec<u8>> = sample.rows.iter().map(|row| bytes(row, None)).collect();
     whole.iter().for_each(|row| *times.entry(row).or_default() += 1);
     let copies = count - times.len();
     if copies * 10 <= count {
@@ -123,16 +123,24 @@ fn copies(sample: &Sample<'_>) -> Option<String> {
     })
 }
 
-/// The cells of a row, with a separator, so that they do not run together.
-fn bytes(row: &ByteRecord) -> Vec<u8> {
-    row.iter().collect::<Vec<_>>().join(&0xff)
+/// The cells of a row but that of the column `without`, with a separator, so that they do not run together.
+fn bytes(row: &ByteRecord, without: Option<usize>) -> Vec<u8> {
+    let cells = row.iter().enumerate().filter(|(column, _)| Some(*column) != without);
+    cells.map(|(_, cell)| cell).collect::<Vec<_>>().join(&0xff)
 }
 
-/// Decisions of a log that were written more than once: rows that are copies also in a column in which no two
-/// other rows are equal. Without such a column, as one of ids or times, equal decisions are no mistake.
-fn repeated(sample: &Sample<'_>) -> Option<String> {
+/// Decisions of a log that were written more than once: rows that are copies, or copies but for the reward.
+fn written_again(sample: &Sample<'_>, fields: &[CsvField]) -> Option<String> {
+    let reward = || fields.iter().position(|field| field.role == CsvRole::Reward);
+    repeated(sample, None).or_else(|| repeated(sample, Some(reward()?)))
+}
+
+/// Rows that are copies, up to the column `without`, also in a column in which no two other rows are equal.
+/// Without such a column, as one of ids or times, equal decisions are no mistake.
+fn repeated(sample: &Sample<'_>, without: Option<usize>) -> Option<String> {
     let count = sample.rows.len();
-    let different: HashMap<Vec<u8>, &ByteRecord> = sample.rows.iter().map(|row| (bytes(row), *row)).collect();
+    let different: HashMap<Vec<u8>, &ByteRecord> =
+        sample.rows.iter().map(|row| (bytes(row, without), *row)).collect();
     let copies = count - different.len();
     // If most are copies, the column is one of few values.
     if !sample.whole || 100 * copies < count || 2 * copies > count {
@@ -140,13 +148,20 @@ fn repeated(sample: &Sample<'_>) -> Option<String> {
     }
     let tells_apart = |column: &usize| {
         let mut seen = HashSet::new();
-        different.values().all(|row| row.get(*column).is_some_and(|cell| seen.insert(cell)))
+        Some(*column) != without
+            && different.values().all(|row| row.get(*column).is_some_and(|cell| seen.insert(cell)))
     };
     let column = (0..sample.names.len()).find(tells_apart)?;
     let (rows, name) = (first_rows(count, sample.more), shown(&sample.names[column]));
+    let (copied, sum) = match without {
+        None => ("exact copies of earlier ones", ""),
+        Some(_) => (
+            "copies of earlier ones but for the reward",
+            "; that of a decision with several answers is their sum, in one row",
+        ),
+    };
     Some(format!(
-        "{copies} of {rows} are exact copies of earlier ones, also in column {name}, in which all others differ: every copy counts as a \
-         decision"
+        "{copies} of {rows} are {copied}, also in column {name}, in which all others differ: every copy counts as a decision{sum}"
     ))
 }
 
@@ -316,13 +331,19 @@ mod tests {
     /// The decisions of a log may be equal, but not with the same number, unless they were written twice.
     #[test]
     fn decisions_that_were_written_twice() {
-        let names: Vec<String> = ["id", "x", "p"].map(str::to_owned).into();
-        let said = |id: &dyn Fn(u32) -> u32| {
-            let rows: Vec<ByteRecord> = (0..200)
-                .map(|t| ByteRecord::from(vec![id(t).to_string(), "a".to_owned(), "0.5".to_owned()]))
-                .collect();
+        let names: Vec<String> = ["id", "x", "p", "r"].map(str::to_owned).into();
+        let said = |id: &dyn Fn(u32) -> u32, reward: &dyn Fn(u32) -> u32| {
+            let row = |t: u32| {
+                ByteRecord::from(vec![
+                    id(t).to_string(),
+                    "a".to_owned(),
+                    "0.5".to_owned(),
+                    reward(t).to_string(),
+                ])
+            };
+            let rows: Vec<ByteRecord> = (0..200).map(row).collect();
             let rows = &rows.iter().collect::<Vec<_>>();
-            let roles = [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Probability];
+            let roles = [CsvRole::Numeric, CsvRole::Categorical, CsvRole::Probability, CsvRole::Reward];
             let fields: Vec<CsvField> =
                 names.iter().zip(roles).map(|(name, role)| CsvField::plain(name, role)).collect();
             about(
@@ -341,17 +362,19 @@ mod tests {
                 &fields,
             )
         };
-        let twice = said(&|t| t - t % 20 / 19);
-        assert_eq!(
-            twice,
-            [
-                "10 of the first 200 rows are exact copies of earlier ones, also in column \"id\", in which all others differ: every copy \
-                 counts as a decision"
-            ]
-        );
+        let (twice, none) = (|t: u32| t - t % 20 / 19, [""; 0]);
+        let begins = |said: &[String], begin: &str| said.len() == 1 && said[0].starts_with(begin);
+        let all = said(&twice, &|_| 1);
+        let copies = "10 of the first 200 rows are exact copies of earlier ones, also in column \"id\", in";
+        assert!(begins(&all, copies), "{all:?}");
+        // One e-mail with two purchases, as a join of both has it.
+        let all = said(&twice, &|t| t % 7);
+        let joined =
+            "10 of the first 200 rows are copies of earlier ones but for the reward, also in column \"id\"";
+        assert!(begins(&all, joined), "{all:?}");
         // Few ages, and ids that all differ.
-        assert_eq!(said(&|t| 20 + t % 60), [""; 0]);
-        assert_eq!(said(&|t| t), [""; 0]);
+        assert_eq!(said(&|t| 20 + t % 60, &|t| t % 7), none);
+        assert_eq!(said(&|t| t, &|t| t % 7), none);
     }
 
     /// A label in several columns of 0 and 1, behind others or before them.
