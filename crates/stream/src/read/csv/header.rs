@@ -132,6 +132,10 @@ pub(crate) fn word_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
 /// names.
 pub(crate) fn names_above_numbers(rows: &[ByteRecord]) -> Option<&[u8]> {
     let (first, rest) = rows.split_first().filter(|(_, rest)| rest.len() > 2)?;
+    // A line that is no row, as UCI's are, has no names either.
+    if rest.iter().any(|row| row.len() != first.len()) {
+        return None;
+    }
     let mut numeric = (0..first.len()).filter(|column| holds_numbers(rest, *column)).peekable();
     let name = first.get(*numeric.peek()?)?;
     numeric.all(|column| is_word_above_numbers(&first[column], rest, column)).then_some(name)

@@ -175,7 +175,7 @@ fn the_way_out_of_a_first_line_that_is_none() {
     let bare = open(rows, &ReadOptions::default()).unwrap();
     let saved = ReadOptions { schema: Some(bare.schema()), ..ReadOptions::default() };
     let error = open_file(&uci, &saved).err().unwrap();
-    assert!(error.ends_with("leave the first line out, as in tail -n +2"), "{error}");
+    assert!(error.ends_with("if the first line is no row, leave it out, as in tail -n +2"), "{error}");
     let options = ReadOptions { label: Some("kind".into()), ..ReadOptions::default() };
     let error = open("25,1,x\n38,2,y\n", &options).err().unwrap().to_string();
     let way_out = "by their numbers, since the first line is taken for a row; the option header = yes takes it for the names";
