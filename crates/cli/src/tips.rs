@@ -109,6 +109,8 @@ pub(crate) fn add(error: &mut clap::Error, args: &[OsString]) {
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
+        // It has the option that looks similar.
+        error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }

@@ -261,6 +261,7 @@ fn options_of_vowpal_wabbit_have_others_here() {
             let said = folder.run(&format!("run a.vw {option} ab")).stderr;
             let tip = format!("\n  tip: in place of Vowpal Wabbit's {option} ({task}): {ours}\n");
             assert!(said.contains(&tip) && said.matches("tip: ").count() == 1, "{tip}: {said}");
+            assert!(!said.contains("Usage"), "{said}");
         }
     }
     assert!(told.len() > 20, "{told:?}");
