@@ -35,6 +35,11 @@ impl Numbers {
         (PyArray1::from_vec(py, values), PyArray1::from_vec(py, columns), starts, width)
     }
 
+    /// All remarks.
+    fn remarks(&self) -> Vec<String> {
+        [self.notes.as_slice(), self.odd.0.as_slice(), self.odd.1.as_slice()].concat()
+    }
+
     /// The columns of which numbers are missing.
     pub(crate) fn holes(&self) -> BTreeSet<u32> {
         let cells = self.columns.iter().zip(&self.values);
@@ -108,8 +113,8 @@ pub(crate) fn table_schema(
     })?)
 }
 
-/// The rows of a table as numbers, with the kinds of columns of `schema`, and the schema with the new
-/// features; with `holes`, missing numbers are NaN.
+/// The rows of a table as numbers, with the kinds of columns of `schema`, the schema with the new features,
+/// and remarks on columns and cells; with `holes`, missing numbers are NaN.
 #[pyfunction]
 #[pyo3(signature = (table, schema, holes=false))]
 pub(crate) fn table_rows<'py>(
@@ -117,11 +122,11 @@ pub(crate) fn table_rows<'py>(
     table: &Table,
     schema: &str,
     holes: bool,
-) -> PyResult<(Sparse<'py>, String)> {
+) -> PyResult<(Sparse<'py>, String, Vec<String>)> {
     let (table, schema) = (table.clone(), parsed(schema)?);
     let (rows, schema, _) = py.detach(|| numbers(&table, schema, u32::MAX as usize, holes))?;
-    let width = schema.columns.count() as usize;
-    Ok((rows.into_python(py, width), written(&schema)))
+    let (width, remarks) = (schema.columns.count() as usize, rows.remarks());
+    Ok((rows.into_python(py, width), written(&schema), remarks))
 }
 
 /// The schema with the features of both.
@@ -138,14 +143,19 @@ pub(crate) fn joined_schema(a: &str, b: &str) -> PyResult<String> {
     Ok(written(&a))
 }
 
-/// The rows of a table as numbers, NaN for missing ones, for a learner that was made for such tables. Unknown
-/// features are left out.
+/// The rows of a table as numbers, NaN for missing ones, for a learner that was made for such tables, and
+/// remarks on columns and cells. Unknown features are left out.
 #[pyfunction]
-pub(crate) fn learner_rows<'py>(py: Python<'py>, learner: &Learner, table: &Table) -> PyResult<Sparse<'py>> {
+pub(crate) fn learner_rows<'py>(
+    py: Python<'py>,
+    learner: &Learner,
+    table: &Table,
+) -> PyResult<(Sparse<'py>, Vec<String>)> {
     let table = table.clone();
     let (schema, width) = learner.inner.read(py, |inner| (inner.schema.clone(), inner.encoder.columns()))?;
     let (rows, ..) = py.detach(|| numbers(&table, schema, width, true))?;
-    Ok(rows.into_python(py, width))
+    let remarks = rows.remarks();
+    Ok((rows.into_python(py, width), remarks))
 }
 
 fn written(schema: &Schema) -> String {

@@ -381,3 +381,13 @@ def test_parts_without_rows_may_have_lost_their_columns():
         assert fitted.held_out["log_loss"] == pytest.approx(whole.held_out["log_loss"], rel=1e-6)
     parts = [[(part[["a", "c"]], part["y"])] for part in (first, second)]
     assert fit([parts[0], [(empty, [])], parts[1]], engine=ENGINE).learner.columns == ["a", "c"]
+
+
+def test_cells_of_parts_that_are_no_numbers_are_told_of():
+    first, second = frames()
+    told = []
+    for parts in ([[first], [second.assign(c="k")]], [[first, second.assign(c="k")], [second]]):
+        fitted = fit(parts, engine=ENGINE, progress=told.append)
+        assert fitted.notes == ['column "c": 100 cells are no numbers, the first "k" in row 0: they count as missing']
+        assert fitted.notes[0] in told
+    assert fit([[first], [second]], engine=ENGINE).notes == []

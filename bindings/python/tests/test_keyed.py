@@ -374,3 +374,15 @@ def test_a_store_whose_writer_lost_its_number_goes_on(tmp_path):
         assert keyed._lease.number == number + 1
         keyed.learn(["a"], [[1.0, 0.0, 0.0]], ["no"])
         assert keyed.get("a").rounds == 4
+
+
+def test_cells_that_are_no_numbers_and_new_columns_are_warned_of(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": [0.5, 1.0, 1.5, 2.5] * 10, "c": [1, 2, 3, 4] * 10})
+    with KeyedLearners(tmp_path, "folklore", labels=["no", "yes"]) as keyed:
+        keyed.learn(["u"] * 40, table, ["no", "yes"] * 20)
+        with pytest.warns(UserWarning, match='column "c": 40 cells are no numbers, the first "k" in row 0: they count as missing') as told:
+            keyed.learn(["u"] * 40, table.assign(c="k"), ["no", "yes"] * 20)
+        assert told[0].filename == __file__
+        with pytest.warns(UserWarning, match='the column "d" is new: the model was trained without it, and it is ignored'):
+            keyed.predict(["u"] * 40, table.assign(d=1))

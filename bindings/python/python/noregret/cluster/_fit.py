@@ -77,6 +77,8 @@ class Fitted:
     """Number of passes over the rows that found it."""
     labels: list[Any] = field(default_factory=list)
     """The labels in order."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks on cells, such as those that are no numbers in a column of numbers, by their rows in a block."""
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{name}={value:.6g}" for name, value in self.rates.items())
@@ -167,6 +169,8 @@ def fit(
     counts = [engine.get(one).rows for one in looks]
     reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels), stand_ins=settle(seen))
     tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
+    for note in seen.notes:
+        tell(note)
     if reading.schema is not None:
         blocks = [[one] for one in engine.map(numbered, [(reading, *shard) for shard in blocks])]
     if how == "members":
@@ -199,6 +203,7 @@ def fit(
         gap=None if found is None else found.gap,
         passes=0 if learning.passes is None else learning.passes.passes,
         labels=list(seen.labels.values()),
+        notes=seen.notes,
     )
 
 
@@ -355,6 +360,7 @@ def _fit_members(
         certificate=None,
         withheld=f"{name} keeps no certificate",
         labels=list(seen.labels.values()),
+        notes=seen.notes,
     )
 
 

@@ -182,7 +182,8 @@ class _Keyed:
             raise ValueError(f"x has {count} rows without columns; the {len(roles)} of the first table were needed: {', '.join(roles[:10])}")
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
-        values, indices, starts, width = _core.learner_rows(self._core, _written.as_known(table, self._core).given())
+        (values, indices, starts, width), notes = _core.learner_rows(self._core, _written.as_known(table, self._core).given())
+        _tables.tell(notes, 4)
         rows = np.zeros((len(starts) - 1, width))
         rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
         return rows

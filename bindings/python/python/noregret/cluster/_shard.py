@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +73,8 @@ class Seen:
     """How many numbers the columns have, if they are standardised: the statistics are those of these."""
     schema: str | None = None
     """What the columns of a table hold; None for arrays."""
+    notes: list[str] = field(default_factory=list)
+    """Remarks on cells, by their rows in a block."""
 
 
 def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
@@ -97,7 +99,7 @@ def features(reading: Reading, *blocks: Block) -> str:
         if not isinstance(x, _tables.Table):
             raise ValueError(_MIXED)
         if len(y):
-            _, schema = _core.table_rows(_alike(x, schema).given(), schema)
+            _, schema, _ = _core.table_rows(_alike(x, schema).given(), schema)
     return schema
 
 
@@ -113,13 +115,14 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
         x, y = _rows(block, reading)
         if not len(y):
             continue
-        numbers = _numbers(x, reading.schema, holes=True)
+        numbers, notes = _numbers(x, reading.schema, holes=True)
         rows, first, second, _, there = _core.survey(numbers, None, scale, intercept)
         distinct = _arrays.distinct(_targets.labels(y))[0]
         _targets.check_types(distinct, {})
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
         one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard", np.asarray(there))
+        one.notes = notes
         seen = one if seen is None else join(seen, one)
     return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard", np.empty(0))
 
@@ -141,7 +144,7 @@ def join(a: Seen, b: Seen) -> Seen:
         first = np.maximum(a.first, b.first)
     _targets.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
-    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there)
+    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there, notes=a.notes + b.notes)
 
 
 def settle(seen: Seen) -> Floats | None:
@@ -257,7 +260,7 @@ def _blocks(reading: Reading, blocks: Sequence[Block]) -> Iterator[tuple[Rows, F
             continue
         x, y = _rows(block, reading)
         if len(y):
-            rows = _numbers(x, reading.schema, holes=reading.stand_ins is not None)
+            rows, _ = _numbers(x, reading.schema, holes=reading.stand_ins is not None)
             if reading.stand_ins is not None and isinstance(rows, np.ndarray):
                 rows = np.where(np.isnan(rows), reading.stand_ins, rows)
             yield rows, targets(y, reading)
@@ -299,21 +302,22 @@ def targets(y: Any, reading: Reading) -> Floats | Ints:
     return _arrays.placed([index.get(_name(value), _arrays.UNLABELLED) for value in values], places)
 
 
-def _numbers(x: Any, schema: str | None, holes: bool = False) -> Rows:
-    """Rows as numbers; those of tables by their schema. With `holes`, missing ones are NaN in dense rows, and otherwise 0."""
+def _numbers(x: Any, schema: str | None, holes: bool = False) -> tuple[Rows, list[str]]:
+    """Rows as numbers; those of tables by their schema, with remarks on cells. With `holes`, missing ones are NaN in dense rows, and
+    otherwise 0."""
     if not isinstance(x, _tables.Table):
         if schema is not None:
             raise ValueError(_MIXED)
-        return x if isinstance(x, tuple) else _arrays.rows(x)
+        return x if isinstance(x, tuple) else _arrays.rows(x), []
     if schema is None:
         raise ValueError(_MIXED)
-    sparse, _ = _core.table_rows(_alike(x, schema).given(), schema, holes)
+    sparse, _, notes = _core.table_rows(_alike(x, schema).given(), schema, holes)
     values, indices, starts, width = sparse
     if width > _core.DENSE:
-        return _numbers(x, schema) if holes else sparse
+        return _numbers(x, schema) if holes else (sparse, notes)
     rows = np.zeros((len(starts) - 1, width))
     rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
-    return rows
+    return rows, notes
 
 
 def _alike(x: _tables.Table, schema: str) -> _tables.Table:

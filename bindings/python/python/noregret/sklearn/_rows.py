@@ -29,7 +29,7 @@ def numbers(table: _tables.Table, y: Any, kept: list[int], reading: dict[str, li
     order = sorted(range(table.rows), key=[repr(row) for row in zip(*table.cells, strict=True)].__getitem__)
     ordered = table._replace(cells=[[column[at] for at in order] for column in table.cells])
     schema, _ = _core.table_schema(ordered.given(name, [labels[at] for at in order]), {**reading, "label": name, **roles})
-    (values, indices, starts, width), _ = _core.table_rows(table.given(), schema, True)
+    (values, indices, starts, width), _, _ = _core.table_rows(table.given(), schema, True)
     rows = scipy.sparse.csr_matrix((values, indices.astype(np.int64), starts), shape=(len(starts) - 1, width))
     if width <= _core.DENSE:
         return rows.toarray(), schema
