@@ -147,3 +147,17 @@ def test_a_sweep_reads_tables_like_every_front(name):
     case = SITUATIONS[name]
     found = sweep((frame(case.rows), case.labels), "folklore", engine=LocalEngine(jobs=1))
     assert not found.failures and found.runs[0]["log_loss"] == Learner("folklore").run(frame(case.rows), case.labels).log_loss
+
+
+def test_columns_of_a_categorical_type_are_categories():
+    """A file has whole numbers there."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    x, y = stream(200, 2, 2)
+    table = pandas.DataFrame(x, columns=["a", "b"]).assign(c=(x[:, 0] > 0) + 2 * (x[:, 1] > 0)).astype({"c": "category"})
+    run = Learner("folklore").run(table, y)
+    for data, options in (((table, y), []), (table.assign(label=y), ["--label", "label"])):
+        found = sweep(data, "folklore", engine=ENGINE, options=options)
+        assert not found.failures and found.runs[0]["log_loss"] == pytest.approx(run.log_loss, rel=1e-9)
+        other = sweep(data, "folklore", engine=ENGINE, options=[*options, "--numeric", "a,c"])
+        assert not other.failures and abs(other.runs[0]["log_loss"] - run.log_loss) > 1e-3

@@ -123,7 +123,8 @@ def sweep(
     if not first_seeds:
         raise ValueError("seeds: there are none; at least one was needed")
     calls, jobs = [], []
-    name, content = _content(data)
+    name, content, categorical = _content(data)
+    options = [*options, *_declared(categorical, options)]
     shared = engine.broadcast(content)
     for learner, values in combinations:
         words = ["noregret", *_words(name, learner, values, first_seeds[0], options)]
@@ -166,13 +167,21 @@ def _combinations(learners: Sequence[str], parameters: Mapping[str, Any]) -> Ite
             yield learner, setting
 
 
-def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
-    """The bytes of a file for the command line, and its extension."""
+def _declared(categorical: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Options for columns of a categorical type, which a file does not tell: without those that the options name."""
+    roles = [f"--{role}" for role in _tables.ROLES]
+    pairs = [*itertools.pairwise(options), *(tuple(option.split("=", 1)) for option in options if "=" in option)]
+    named = {name.strip() for option, names in pairs if option in roles for name in names.split(",")}
+    return [word for name in categorical if name not in named and "," not in name for word in ("--categorical", name)]
+
+
+def _content(data: Any) -> tuple[str, np.ndarray[Any, Any], list[str]]:
+    """The bytes of a file for the command line, its extension, and the columns of a categorical type."""
     if isinstance(data, str | os.PathLike):
         path = Path(data)
-        return path.name, np.fromfile(path, dtype=np.uint8)
+        return path.name, np.fromfile(path, dtype=np.uint8), []
     if isinstance(data, list) and data and all(isinstance(path, str | os.PathLike) for path in data):
-        return _joined([Path(path) for path in data])
+        return *_joined([Path(path) for path in data]), []
     if isinstance(data, tuple) and len(data) == 2:
         _tables.check_index(data[0], y=data[1])
         data = _tables.sparse(_tables.whole(data[0]), dense=True), _targets.labels(data[1])
@@ -183,18 +192,18 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
         if table.names and len(targets) != table.rows:
             raise ValueError(f"data: x has {table.rows} rows and y {len(targets)}; as many were needed")
         if table.nests:
-            return "rows.ndjson", np.frombuffer(table.lines(label, targets), dtype=np.uint8)
+            return "rows.ndjson", np.frombuffer(table.lines(label, targets), dtype=np.uint8), table.categorical
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([*table.names, label])
         writer.writerows(zip(*table.cells, targets, strict=True))
-        return "rows.csv", np.frombuffer(out.getvalue().encode(), dtype=np.uint8)
+        return "rows.csv", np.frombuffer(out.getvalue().encode(), dtype=np.uint8), table.categorical
     if isinstance(data, tuple) and len(data) == 2:
         x, y = np.asarray(data[0], dtype=np.float64), np.asarray(data[1])
         if x.ndim != 2 or len(x) != len(y):
             raise ValueError(f"data: x of shape {x.shape} and y of shape {y.shape}; rows and as many labels were needed")
         lines = (json.dumps({"x": row, "y": label}) for row, label in zip(x.tolist(), y.tolist(), strict=True))
-        return "rows.ndjson", np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8)
+        return "rows.ndjson", np.frombuffer(("\n".join(lines) + "\n").encode(), dtype=np.uint8), []
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -205,7 +214,8 @@ def _content(data: Any) -> tuple[str, np.ndarray[Any, Any]]:
     table = data if isinstance(data, pa.Table) else pa.Table.from_pandas(data, preserve_index=False)
     buffer = io.BytesIO()
     pq.write_table(table, buffer)
-    return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8)
+    categorical = [one.name for one in table.schema if pa.types.is_dictionary(one.type)]
+    return "rows.parquet", np.frombuffer(buffer.getvalue(), dtype=np.uint8), categorical
 
 
 def _joined(paths: Sequence[Path]) -> tuple[str, np.ndarray[Any, Any]]:
