@@ -271,10 +271,13 @@ def test_rows_without_columns_have_keys(bare, tmp_path):
 
 
 def test_a_closed_store_says_so(tmp_path):
-    keyed = make(tmp_path)
+    keyed, row = make(tmp_path), [[1.0, 2.0, 3.0]]
+    keyed.learn(["k"], row, ["no"])
     keyed.close()
-    with pytest.raises(RuntimeError, match="the store is closed; a new one of the same folder goes on"):
-        keyed.predict(["k"], [[1.0, 2.0, 3.0]])
+    for asked in (lambda: keyed.predict(["k"], row), lambda: keyed.get("k"), lambda: len(keyed), keyed.counts, keyed.checkpoint):
+        with pytest.raises(RuntimeError, match="the store is closed; a new one of the same folder goes on"):
+            asked()
+    keyed.close()
 
 
 @pytest.mark.parametrize("limit", [{"in_memory_mib": 0.02}, {"in_memory": 3}])

@@ -193,8 +193,7 @@ class _Keyed:
 
     def _call(self, method: str, keys: Sequence[Any], *columns: Any, batch: int | None, source: str = "") -> list[Any]:
         """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
-        if not self._actors:
-            raise RuntimeError("the store is closed; a new one of the same folder goes on")
+        self._running()
         names = self._keys(keys)
         for column in columns:
             if len(column) != len(names):
@@ -307,21 +306,27 @@ class _Keyed:
             places.setdefault(partition_of(key, self._partitions) % len(self._actors), []).append(at)
         yield from places.items()
 
+    def _running(self) -> list[Actor]:
+        """The actors. Raises RuntimeError after `close`."""
+        if not self._actors:
+            raise RuntimeError("the store is closed; a new one of the same folder goes on")
+        return self._actors
+
     def checkpoint(self) -> None:
         """Writes all learners in memory into the store and removes the rows that they have learnt, which makes a
         restart faster. Not needed for durability."""
-        for handle in [actor.call("checkpoint") for actor in self._actors]:
+        for handle in [actor.call("checkpoint") for actor in self._running()]:
             self._engine.get(handle)
 
     def __len__(self) -> int:
         """Number of keys."""
-        return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._actors])
+        return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._running()])
 
     def counts(self) -> dict[str, int]:
         """Counts of the actors: `keys`, `in_memory` and their `bytes`, `events` since the last checkpoint, `loads` and `evictions`, and the
         rows that are `waiting` for their labels or were `forgotten` before."""
         total: dict[str, int] = {}
-        for handle in [actor.call("counts") for actor in self._actors]:
+        for handle in [actor.call("counts") for actor in self._running()]:
             for name, value in self._engine.get(handle).items():
                 total[name] = total.get(name, 0) + value
         return total
@@ -333,7 +338,8 @@ class _Keyed:
         from .._core import Learner as CoreLearner
         from .._learner import Learner
 
-        actor = self._actors[partition_of(_key(key), self._partitions) % len(self._actors)]
+        actors = self._running()
+        actor = actors[partition_of(_key(key), self._partitions) % len(actors)]
         content = self._engine.get(actor.call("model", _key(key)))
         if content is None:
             raise KeyError(key)
