@@ -188,7 +188,7 @@ def numbers(x: Any, name: str) -> npt.NDArray[Any]:
 
 def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
-        numbers = [np.nan if is_missing(value) else _held(value) for value in array.flat]
+        numbers = [np.nan if is_missing(value) else real(value) if isinstance(value, int) else value for value in array.flat]
         kinds = int | float | np.number | np.bool_ | decimal.Decimal
         wrong = next((at for at, value in enumerate(numbers) if not isinstance(value, kinds)), None)
         if wrong is not None:
@@ -201,12 +201,12 @@ def _numeric(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _held(value: Any) -> Any:
-    """A whole number beyond those that a float holds, as infinity, which is refused where finite numbers are needed."""
+def real(number: Any) -> float:
+    """A number as a float; infinity for a whole number that is larger than any."""
     try:
-        return float(value) if isinstance(value, int) else value
+        return float(number)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if number > 0 else -math.inf
 
 
 def streamed(x: Any, name: str) -> Any:

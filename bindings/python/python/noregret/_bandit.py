@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats
-from ._decisions import Decision, DecisionLog, real, shares
+from ._decisions import Decision, DecisionLog, shares
 from ._explain import Explanation
 from ._kinds import KINDS, check_facts, check_scale, number, number_of_classes, whole
 from ._offers import named
@@ -282,14 +282,14 @@ class Bandit(Rounds):
         if cost is not None:
             if not _is_number(cost):
                 raise TypeError(f"cost = {cost!r}: must be a number from {self.costs[0]:g} to {self.costs[1]:g}")
-            return self._core.feedback_cost(str(id), real(cost))
+            return self._core.feedback_cost(str(id), _arrays.real(cost))
         if reward is None:
             if not isinstance(correct, (bool, np.bool_)):
                 raise TypeError(f"correct = {correct!r}: must be True or False; for a number from 0 to 1 there is reward=")
             reward = float(correct)
         elif not _is_number(reward):
             raise TypeError(f"reward = {reward!r}: must be a number from 0 to 1; for True and False there is correct=")
-        self._core.feedback(str(id), real(reward))
+        self._core.feedback(str(id), _arrays.real(reward))
 
     def forget(self, id: int | str) -> None:
         """Discards decision `id`, which will get no feedback. Raises the exceptions of `feedback`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -57,14 +56,6 @@ class DecisionLog:
 
     def __repr__(self) -> str:
         return f"DecisionLog({self.path!r}, {'closed' if self._core is None else 'open'})"
-
-
-def real(number: Any) -> float:
-    """A number as a float; infinity for a whole number that is larger than any."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
 
 
 def shares(rewards: Floats, between: tuple[float, float] | str) -> Floats:
