@@ -370,6 +370,13 @@ def test_parts_with_other_columns_are_refused():
         fit([[matrix]], engine=ENGINE, columns=["d"])
 
 
+def test_what_is_no_list_of_shards_is_named():
+    first, second = frames()
+    for blocks, name in ((first, "blocks is a DataFrame"), ([[first], second], r"blocks\[1\] is a DataFrame")):
+        with pytest.raises(TypeError, match=f"{name}; a list of shards was needed, each a list of tables"):
+            fit(blocks, engine=ENGINE)
+
+
 def test_parts_without_rows_may_have_lost_their_columns():
     pandas = pytest.importorskip("pandas")
     first, second = frames()

@@ -209,6 +209,10 @@ def fit(
 
 def _check(blocks: Sequence[Sequence[Handle]], how: str, period: int | None, held_out: float) -> None:
     """Refuses what `fit` cannot do, before a row is read."""
+    wanted = "a list of shards was needed, each a list of tables, of pairs (x, y), or of handles"
+    for name, one in [("blocks", blocks), *((f"blocks[{at}]", shard) for at, shard in enumerate(blocks))]:
+        if not isinstance(one, list | tuple):
+            raise TypeError(f"{name} is a {type(one).__name__}; {wanted}")
     if how not in WAYS:
         raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
     if how == "members" and period is not None:
