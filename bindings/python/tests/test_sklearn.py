@@ -519,3 +519,21 @@ def test_the_first_pass_takes_indicated_numbers_for_missing_ones():
         learner = _core.Learner("ogd", 2, 6, {}, scale="mixed", intercept=True, schema=schema)
         learner.set_scaling(*found[:3])
         assert found[3] == _core.reach(learner, rows)[0]
+
+
+def test_labels_may_be_texts_of_numpy_or_a_stream_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+
+    class Stream:
+        """What a query of DuckDB answers."""
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pyarrow.table({"y": names}).__arrow_c_stream__(requested_schema)
+
+    x, y = load_iris(return_X_y=True)
+    names = np.array(["b", "a", "c"])[y]
+    expected = face.FolkloreClassifier().fit(x, names)
+    for given in (names.astype(np.dtypes.StringDType()), Stream()):
+        classifier = face.FolkloreClassifier().fit(x, given)
+        assert classifier.classes_.tolist() == ["a", "b", "c"] and (classifier.predict(x) == expected.predict(x)).all()
+        assert face.FolkloreClassifier().partial_fit(x, given, classes=["a", "b", "c"]).n_rounds_ == 150

@@ -1,5 +1,6 @@
 """Tables of every kind, learners made by their first rows, and what the command line makes of the same rows: to the bit."""
 
+import collections
 import copy
 import datetime
 import json
@@ -11,7 +12,7 @@ from conftest import stream
 from program import program
 
 import noregret
-from noregret import Bandit, Explanation, Learner, learners
+from noregret import Bandit, Explanation, Learner, _tables, learners
 
 pandas = pytest.importorskip("pandas")
 
@@ -546,3 +547,25 @@ def test_times_of_day_are_read_as_their_texts():
         run = given.run(table, y)
         assert run.losses.tolist() == expected.losses.tolist() and given.roles == texts.roles
         assert given.predict({"at": times[0]}) == texts.predict({"at": times[0].isoformat()})
+
+
+def test_maps_of_arrow_are_dictionaries():
+    # Their members were told apart by their places: the value of "k" was that of "l" where "l" stood first.
+    pyarrow = pytest.importorskip("pyarrow")
+    maps = [[("k", 1.0)], [("l", 3.0), ("k", 2.0)], []] * 20
+    arrow = pyarrow.table({"v": pyarrow.array(maps, type=pyarrow.map_(pyarrow.string(), pyarrow.float64()))})
+    inside = pyarrow.table({"s": pyarrow.array([{"v": cells} for cells in maps], type=pyarrow.struct([("v", arrow.schema.field("v").type)]))})
+    rows = [{"v": dict(cells)} for cells in maps]
+    for table in (arrow, arrow.to_pandas(types_mapper=pandas.ArrowDtype)):
+        assert _tables.table(table) == _tables.table(rows)
+    assert _tables.table(inside).cells == [rows]
+
+
+def test_rows_and_labels_may_be_in_a_deque_or_a_view_of_a_dictionary():
+    rows, labels = [{"a": float(at % 3), "hue": "rg"[at % 2]} for at in range(30)], ["no", "yes"] * 15
+    expected = Learner("folklore")
+    expected.update(rows, labels)
+    for given, y in [(collections.deque(rows), collections.deque(labels)), (dict(enumerate(rows)).values(), dict(enumerate(labels)).values())]:
+        learner = Learner("folklore")
+        learner.update(given, y)
+        assert (learner.predict_proba(given) == expected.predict_proba(rows)).all()

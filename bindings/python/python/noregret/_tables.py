@@ -9,7 +9,8 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,8 +151,8 @@ def has_texts(x: Any) -> bool:
 
 
 def whole(x: Any) -> Any:
-    """`x` in memory: a LazyFrame of polars is collected, what an iterator yields is listed; what NumPy masks is missing, and its records
-    are rows by name. A sparse row alone is an array."""
+    """`x` in memory: a LazyFrame of polars is collected, what an iterator, a deque or a view of a dictionary yields is listed; what NumPy masks is
+    missing, and its records are rows by name. A sparse row alone is an array."""
     if hasattr(x, "collect") and hasattr(x, "collect_schema"):
         return x.collect()
     if hasattr(x, "read_all"):
@@ -167,7 +168,7 @@ def whole(x: Any) -> Any:
         return {name: x[name] for name in x.dtype.names}
     if hasattr(x, "tocsr") and len(x.shape) == 1:
         return x.toarray()
-    return list(x) if isinstance(x, Iterator) else x
+    return list(x) if isinstance(x, Iterator | deque | KeysView | ValuesView) else x
 
 
 def rows(x: Any) -> Any:
@@ -342,7 +343,7 @@ def table(x: Any) -> Table:
         names = list(map(name_of, x.columns))
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
         categorical = [str(column.dtype) == "category" for column in columns]
-        columns = [_named(column) if of else column for column, of in zip(columns, categorical, strict=True)]
+        columns = [_named(column) if of else _with_maps(column) for column, of in zip(columns, categorical, strict=True)]
         return _checked(names, columns, _where(names, categorical))
     if is_polars(x):
         columns = x.get_columns()
@@ -419,7 +420,21 @@ def of_arrow(x: Any) -> Table:
 
     names = [str(name) for name in arrow.column_names]
     categorical = [pyarrow.types.is_dictionary(field.type) for field in arrow.schema]
-    return _checked(names, [column.to_pylist() for column in arrow.columns], _where(names, categorical))
+    return _checked(names, list(map(_listed, arrow.columns)), _where(names, categorical))
+
+
+def _listed(column: Any) -> Any:
+    """The cells of a column of Arrow; those of a map are dictionaries."""
+    return column.to_pylist(maps_as_pydicts="lossy") if "map<" in str(column.type) else column.to_pylist()
+
+
+def _with_maps(column: Any) -> Any:
+    """A column of pandas, whose cells are dictionaries if they are maps of Arrow."""
+    if "map<" not in str(column.dtype):
+        return column
+    import pyarrow
+
+    return _listed(pyarrow.array(column))
 
 
 def _named(column: Any) -> Any:

@@ -117,6 +117,10 @@ def is_mixed(X: Any) -> bool:
 def plain(y: Any) -> Any:
     """Labels of pandas' nullable types as those of NumPy. Refuses objects that scikit-learn takes for no labels."""
     y = _tables.whole(y)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":
+        y = y.astype(object)  # Texts of a type that scikit-learn does not know.
+    if hasattr(y, "__arrow_c_stream__") and not hasattr(y, "__array__"):
+        y = _targets.labels(y)
     objects = getattr(y, "dtype", None) == object and np.ndim(y) == 1
     if objects or (isinstance(y, list | tuple) and any(isinstance(label, str) for label in y)):
         # NumPy would make texts of what stands beside texts.
