@@ -226,3 +226,17 @@ def test_a_zero_with_a_minus_is_zero(kind, tmp_path):
     learner.save(tmp_path / "model")
     assert Learner.load(tmp_path / "model").labels == ["0.0", "1.0"]
     assert str(learner.predict([[1.0]])[0]) == "0.0"
+
+
+def test_a_single_label_of_numpy_is_that_of_an_array(tmp_path):
+    # A time came back from a file as a text, "since a file keeps times".
+    for labels in (np.array(["2026-01-01", "2026-01-02"], dtype="M8[us]"), np.array([3, 4]), np.array(["u", "v"])):
+        one, all_ = Learner("folklore"), Learner("folklore")
+        for at in range(10):
+            # An array without axes is what other libraries have for a number.
+            one.learn_one({"a": float(at % 2)}, labels[at % 2] if at % 3 else np.array(labels[at % 2]))
+        all_.update({"a": [0.0, 1.0] * 5}, np.tile(labels, 5))
+        one.save(tmp_path / "model")
+        again = Learner.load(tmp_path / "model")
+        assert one.labels == all_.labels == again.labels
+        assert type(one.predict({"a": 1.0})) is type(again.predict({"a": 1.0})) is type(all_.predict({"a": 1.0}))

@@ -314,3 +314,19 @@ def test_numbers_are_no_places_of_labels_with_names():
     for y in (0, 0.0, 7):
         with pytest.raises(ValueError, match="is none of the 3 known classes: a, b, c"):
             fixed.learn_one(x[0], y)
+
+
+def test_a_sparse_row_is_learnt_as_the_same_dense_one():
+    sparse = pytest.importorskip("scipy.sparse")
+    x = sparse.random(60, 8, 0.4, format="csr", random_state=0)
+    one_axis = sparse.csr_array(x)
+    facts = {"labels": ["no", "yes"], "radius": 4.0, "scale": "none"}
+    for made in ({}, {"features": 8}):
+        found = []
+        for row in (lambda at: x.toarray()[at], lambda at: x[at], lambda at: x[at].tocoo(), lambda at: one_axis[at]):
+            learner = Learner("folklore", **facts, **made)
+            for at in range(60):
+                learner.learn_one(row(at), ["no", "yes"][at % 2])
+            found.append(learner.predict_proba(x))
+        for other in found[1:]:
+            np.testing.assert_allclose(other, found[0], rtol=1e-9)

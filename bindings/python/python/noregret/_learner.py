@@ -266,8 +266,9 @@ class Learner(Described):
         if not isinstance(weight, (int, float, np.number)):
             raise TypeError(f"weight = {weight!r}: must be a number")
         x = self._readable(x)
-        if self._held is None or self._takes_tables(x):
-            row = _tables.single(x) if _tables.is_table(x) else _tables.given([x])
+        x = x.toarray() if hasattr(x, "tocsr") and len(x.shape) == 1 else x
+        if hasattr(x, "tocsr") or self._held is None or self._takes_tables(x):
+            row = x if hasattr(x, "tocsr") else _tables.single(x) if _tables.is_table(x) else _tables.given([x])
             _tables.tell(self._run(row, [y], [weight], {}, {"ahead": True})[2], 2)
             return
         self._in_order(x)

@@ -86,6 +86,8 @@ def _kind(label: Any) -> Any:
 
 
 def _vectors(y: Any) -> Any:
+    if y.ndim == 1:
+        return y
     if y.ndim == 2 and y.shape[1] == 1:
         return y[:, 0]
     if y.dtype.kind not in "fiub":
@@ -126,8 +128,12 @@ def amounts(targets: list[Any]) -> list[Any]:
 
 
 def _object(value: Any) -> Any:
-    """A scalar of NumPy as the object of Python."""
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64) else value
+    """A scalar of NumPy, or an array without axes, as the object of Python; a time with nanoseconds has none."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _arrays.objects(np.array([value]))[0]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def text_of(value: Any) -> str:

@@ -166,8 +166,8 @@ fn tables_that_do_not_match() {
     refused(
         &folder,
         "merge a b --output out",
-        "b: columns.named[1] = \"hue=green\": must be \"hue=red\" (categories and words are columns in the order in which they come; with \
-         the option hash-bits, all parts have the same), as in the first model",
+        "b: columns.named[1] = \"hue=green\": must be \"hue=red\" (categories and words are columns in the order in which they come: parts \
+         that go on from one model have the same, and all with the option hash-bits), as in the first model",
     );
     let role = "c4: the kind of column \"hue\" = numeric: must be categorical, as in the first model";
     refused(&folder, "merge a4 c4 --output out", role);

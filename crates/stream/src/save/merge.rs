@@ -82,7 +82,7 @@ impl Saved {
             let (what, found, needed) = of_data("columns", &other.schema.columns, &self.schema.columns);
             let why = match (&self.schema.columns, &other.schema.columns) {
                 (Columns::Named(_), Columns::Named(_)) => {
-                    " (categories and words are columns in the order in which they come; with the option hash-bits, all parts have the same)"
+                    " (categories and words are columns in the order in which they come: parts that go on from one model have the same, and all with the option hash-bits)"
                 }
                 _ => "",
             };
