@@ -55,7 +55,7 @@ use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, Promise, Terms, curved, is_beyond, setting, were};
+use crate::guarantee::{Guarantee, Promise, Terms, curved, is_beyond, setting};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
@@ -172,10 +172,8 @@ impl ConditionalLogit {
         let largest = curvature::tight(curvature::log_odds(spread, self.classes()));
         curved(gamma, largest, || match self.beyond_radius {
             0 => promise(),
-            rows => {
-                let rows = were(rows, "row");
-                Err(format!("{rows} with blocks beyond the learner's radius {radius:.4}").into())
-            }
+            1 => Err(format!("1 row has a block beyond the learner's radius {radius:.4}").into()),
+            rows => Err(format!("{rows} rows have blocks beyond the learner's radius {radius:.4}").into()),
         })
     }
 
@@ -477,7 +475,7 @@ mod tests {
         learner.predict(Features::Dense(&x), &mut at);
         learner.update(Features::Dense(&x), Target::class(1), &at);
         let reason = learner.certificate().expect("has one").unwrap_err();
-        assert_eq!(reason, "1 row was with blocks beyond the learner's radius 1.0000".into());
+        assert_eq!(reason, "1 row has a block beyond the learner's radius 1.0000".into());
         // A radius of the problem is one of blocks, too: of a row of three it has √3 times as much.
         let problem = Problem::new(3, 6).with_radius(1.0);
         let mut learner = ConditionalLogit::new(ConditionalLogitParams::new(), problem, 0).expect("valid");
