@@ -66,9 +66,9 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `booster@3:3` are gradient-boosted trees, fitted again when the rows have grown by an eighth, and later by
-//!   more. The stacks weigh its three heads, one of which is the mean of three fits. (3) and (4) are about its
-//!   forecasts, whichever trees they come from.
+//! * `booster@3:3` are gradient-boosted trees, fitted again when the rows have grown by an eighth, and later
+//!   by more. The stacks weigh its three heads, one of which is the mean of three fits. (3) and (4) are about
+//!   its forecasts, whichever trees they come from.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
 //!   see each row once, and at once; `forest` are twelve trees that undo splits which do not reduce the loss,
 //!   with three heads.

@@ -1,5 +1,5 @@
-//! Gradient-boosted trees that are fitted again when the rows have grown by an eighth, and later by a quarter,
-//! as a member: they revise what earlier trees got wrong, which trees that see a row once do not.
+//! Gradient-boosted trees that are fitted again when the rows have grown by an eighth, and later by a
+//! quarter, as a member: they revise what earlier trees got wrong, which trees that see a row once do not.
 //!
 //! Each row is kept by its non-zero entries ([`store`]), as long as there is room: then the oldest rows
 //! leave. A fit ([`fit`]) is to the rows that are kept when it begins, by the columns of bins of [`columns`].
@@ -74,8 +74,8 @@ enum Form {
     /// A quarter and all of the trees of the last fit, and the mean with the fit before. Fits may take twice
     /// as long, and each tree looks at four fifths of the columns, so that two fits differ.
     Mean,
-    /// The same with the mean of the last three fits. They begin with fewer rows, and then twice as often with
-    /// half as many trees; leaves may be smaller.
+    /// The same with the mean of the last three fits. They begin with fewer rows, and then twice as often
+    /// with half as many trees; leaves may be smaller.
     Often,
 }
 
@@ -558,17 +558,14 @@ mod tests {
                 (5000..6000).map(loss).sum::<f64>() / 1000.0
             };
             let (before, after) = (loss(&mut booster), loss(&mut settled));
-            assert!(
-                if rows < 16 { before == after } else { after < 0.95 * before },
-                "{before} {after}"
-            );
+            assert!(if rows < 16 { before == after } else { after < 0.95 * before }, "{before} {after}");
             let mut again = loaded(&mut settled, Booster::new(Form::Often, &Problem::new(2, 3), 9));
             assert_eq!(play(&mut again, rows..2 * rows), play(&mut settled, rows..2 * rows));
         }
     }
 
-    /// There are twelve fits instead of 30 or more, and the one in the end is the same; a model that was saved
-    /// goes on if the rest of the rounds is announced again.
+    /// There are twelve fits instead of 30 or more, and the one in the end is the same; a model that was
+    /// saved goes on if the rest of the rounds is announced again.
     #[test]
     fn announced_fits_are_few() {
         let fitted = |booster: &mut Booster| {

@@ -238,9 +238,7 @@ mod tests {
     /// they belong to the left: 36/4 + 9/3 - 9/6 = 10.5, against 9/3 + 0/4 - 9/6 to the right.
     #[test]
     fn missing_values_go_where_they_fit() {
-        let number = |own: &[[f64; 2]]| {
-            found(own, |own, leaf, mut offer| of_number(own, leaf, &mut offer))
-        };
+        let number = |own: &[[f64; 2]]| found(own, |own, leaf, mut offer| of_number(own, leaf, &mut offer));
         let (gain, rule) = number(&[[0.0, 0.0], [-3.0, 2.0], [3.0, 2.0]]);
         assert_eq!((gain, rule), (6.0, Rule::Number { threshold: 1, missing_right: true }));
         let (gain, rule) = number(&[[-3.0, 1.0], [-3.0, 2.0], [3.0, 2.0]]);
