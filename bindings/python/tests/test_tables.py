@@ -2,9 +2,11 @@
 
 import collections
 import copy
+import dataclasses
 import datetime
 import json
 import pickle
+import sqlite3
 
 import numpy as np
 import pytest
@@ -569,3 +571,28 @@ def test_rows_and_labels_may_be_in_a_deque_or_a_view_of_a_dictionary():
         learner = Learner("folklore")
         learner.update(given, y)
         assert (learner.predict_proba(given) == expected.predict_proba(rows)).all()
+
+
+def test_rows_of_a_database_and_data_classes_have_names():
+    # A row of sqlite3 was refused ("x has dtype <U32"), or its columns were called by their places.
+    @dataclasses.dataclass
+    class Ride:
+        a: float
+        hue: str
+
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    connection.execute("create table rides (a real, hue text)")
+    dicts = [{"a": float(at % 3), "hue": "rg"[at % 2]} for at in range(30)]
+    connection.executemany("insert into rides values (:a, :hue)", dicts)
+    rows = connection.execute("select * from rides").fetchall()
+    connection.close()
+    labels, found = ["no", "yes"] * 15, []
+    for given in (dicts, rows, iter(rows), [Ride(**row) for row in dicts]):
+        learner, bandit = Learner("folklore"), Bandit("squarecb", oracle="pooled")
+        learner.update(given, labels)
+        bandit.run(rows if isinstance(given, collections.abc.Iterator) else given, labels)
+        learner.learn_one(rows[0], "no")
+        bandit.decide(Ride(**dicts[1]))
+        found.append((learner.columns, learner.predict_proba(rows[:3]).tolist(), learner.predict(rows[0]), bandit.columns, bandit.predict(rows[1])))
+    assert found[0][0] == ["a", "hue=r", "hue=g"] and all(one == found[0] for one in found)

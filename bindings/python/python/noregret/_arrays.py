@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import decimal
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -139,6 +140,18 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, decimal.Decimal):
         return value.is_nan()
     return isinstance(value, float | np.floating | np.datetime64 | np.timedelta64) and bool(value != value)
+
+
+def fields(row: Any) -> Mapping[str, Any] | None:
+    """The fields of a named tuple, of a data class, or of a row of a database (sqlite3, asyncpg, Spark) by name; None for anything else."""
+    for name in ("_asdict", "asDict"):
+        if hasattr(row, name):
+            return dict(getattr(row, name)())
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
+        return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
+    if hasattr(row, "keys") and not isinstance(row, Mapping) and not hasattr(row, "shape"):
+        return {name: row[name] for name in row.keys()}
+    return None
 
 
 def one_by_one(rows: Rows) -> Iterator[Rows]:

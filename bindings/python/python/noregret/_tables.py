@@ -199,13 +199,16 @@ def given(x: Any) -> Any:
 
 
 def by_name(x: Any) -> Any:
-    """Named tuples, records of NumPy, and rows of a DataFrame in a list, as dictionaries; anything else as it is."""
-    if hasattr(x, "_asdict"):
-        return x._asdict()
+    """Objects with fields, records of NumPy, and rows of a DataFrame in a list, as dictionaries; anything else as it is."""
+    if type(x) is dict:
+        return x
     if isinstance(x, np.void) and x.dtype.names:
         return dict(zip(x.dtype.names, x.tolist(), strict=True))
-    if isinstance(x, list | tuple) and x and all(hasattr(row, "_asdict") for row in x):
-        return [row._asdict() for row in x]
+    if (fields := _arrays.fields(x)) is not None:
+        return fields
+    if isinstance(x, list | tuple) and x and _arrays.fields(x[0]) is not None:
+        rows = [_arrays.fields(row) for row in x]
+        return x if None in rows else rows
     if isinstance(x, list | tuple) and x and all(is_series(row) for row in x):
         return [by_index(row) for row in x]
     return x
