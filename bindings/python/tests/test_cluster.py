@@ -377,6 +377,13 @@ def test_what_is_no_list_of_shards_is_named():
             fit(blocks, engine=ENGINE)
 
 
+def test_numbers_as_targets_are_no_classes():
+    x = np.random.default_rng(0).normal(size=(400, 2))
+    with pytest.raises(ValueError, match="y has 400 different numbers in 400 rows, .*real-valued target"):
+        fit(split(x, x[:, 0], 2), engine=ENGINE)
+    assert fit(split(x, x[:, 0], 2), "vaw", engine=ENGINE).held_out["squared_loss"] < 0.1
+
+
 def test_parts_without_rows_may_have_lost_their_columns():
     pandas = pytest.importorskip("pandas")
     first, second = frames()

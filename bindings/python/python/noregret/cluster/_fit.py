@@ -166,6 +166,8 @@ def fit(
     seen.schema = reading.schema
     absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), told["missing"], told["not_missing"])
     seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
+    if not is_real(learner):
+        _targets.need_classes(list(seen.labels.values()), seen.rows, {"labels": None, "classes": None}, told)
     counts = [engine.get(one).rows for one in looks]
     reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels), stand_ins=settle(seen))
     tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
