@@ -17,7 +17,18 @@ type Parameter = (&'static str, Option<&'static str>);
 /// The parameters of requests with `method` to `route`; `None` for pages, which read theirs themselves.
 fn known(method: &Method, route: &str) -> Option<&'static [Parameter]> {
     const VERSION: &[Parameter] = &[("version", None)];
-    const PERSONALIZER: &[Parameter] = &[("api-version", Some("2022-09-01-preview"))];
+    // Its clients send the others, on which nothing here depends: lists have one page.
+    const PERSONALIZER: &[Parameter] = &[
+        ("api-version", Some("2022-09-01-preview")),
+        ("endTime", None),
+        ("filter", None),
+        ("intervalInMinutes", None),
+        ("signed", None),
+        ("skip", None),
+        ("startTime", None),
+        ("top", None),
+        ("window", None),
+    ];
     match route {
         "/" | "/evaluation" => None,
         "/v1/models/{name}/model" if method.is_safe() => Some(VERSION),
