@@ -25,7 +25,7 @@ pub enum Policy {
     Greedy,
     /// Always the label that has earned most in the log: each label's mean reward, shrunk by 100 rounds to
     /// that of all. Its estimate is from the same log, and so rather too high; its intervals are those that
-    /// hold for all labels at once, see [`of_all`].
+    /// hold for all labels at once.
     Best,
     /// The distribution in each line's `evaluation`.
     Given,
