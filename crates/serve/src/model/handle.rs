@@ -543,19 +543,27 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
+
+    /// A new model in `folder`.
+    fn started(folder: &Path) -> Handle {
+        let limits = Limits::default();
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &limits).expect("a model");
+        let (folder, state) = (folder.join("m"), engine.snapshot());
+        let store = Store::create(&folder, true, engine.spec(), 0, &state, "").expect("a store");
+        Handle::start("m", true, store, engine, &limits).expect("a thread")
+    }
 
     /// A label that was learnt a moment ago is known, also where forecasts are made from an older copy.
     #[tokio::test]
     async fn a_label_is_known_as_soon_as_it_is_learnt() {
         let temporary = tempfile::tempdir().expect("a folder");
-        let (limits, folder) = (Limits::default(), temporary.path().join("m"));
-        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
-        let engine = Engine::new(spec, &limits).expect("a model");
-        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), "").expect("a store");
-        let handle = Handle::start("m", true, store, engine, &limits).expect("a thread");
+        let handle = started(temporary.path());
         let learn = |y: &str| Event::Learn { x: json!({"v": 1}), y: json!(y), weight: None, row: None };
         handle.act(learn("a")).await.expect("learnt");
         handle.look().await.expect("a copy");
@@ -575,11 +583,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_not_the_end_of_a_model() {
         let temporary = tempfile::tempdir().expect("a folder");
-        let (limits, folder) = (Limits::default(), temporary.path().join("m"));
-        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
-        let engine = Engine::new(spec, &limits).expect("a model");
-        let store = Store::create(&folder, true, engine.spec(), 0, &engine.snapshot(), "").expect("a store");
-        let handle = Handle::start("m", true, store, engine, &limits).expect("a thread");
+        let handle = started(temporary.path());
         let learn = || Event::Learn { x: json!({"v": 1}), y: json!("a"), weight: None, row: None };
         handle.act(learn()).await.expect("learnt");
         handle.ask(Command::Panic).await.expect_err("there is no answer");
