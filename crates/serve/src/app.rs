@@ -15,6 +15,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use futures_core::Stream as _;
 use metrics_exporter_prometheus::PrometheusHandle;
+use noregret_stream::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -52,6 +53,20 @@ pub(crate) enum Asking {
 impl App {
     pub(crate) fn limits(&self) -> &Limits {
         &self.hub.limits
+    }
+
+    /// Recovers the models that are left on threads of their own, as many as there are processors.
+    /// Fails if a thread cannot be started.
+    pub(crate) fn recover(self: &Arc<Self>) -> Result<(), Fault> {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        for _ in 0..threads.min(self.hub.left()) {
+            let app = Arc::clone(self);
+            let recovery = std::thread::Builder::new().name("recovery".to_owned());
+            recovery
+                .spawn(move || while app.hub.recover_next() {})
+                .map_err(|error| format!("a thread for recovery cannot be started: {error}"))?;
+        }
+        Ok(())
     }
 
     /// Checks that `headers` have a key with `right`.

@@ -74,6 +74,7 @@ use crate::app::{App, Asking, key_of};
 use crate::hub::{Hub, Place, descriptions};
 use crate::model::spec::shown;
 use crate::nodes::Node;
+use crate::personalizer::answers::refused_at;
 use crate::safety::keys::LiveKeys;
 use crate::traces::Traces;
 
@@ -149,16 +150,16 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
                 }
                 metrics.run_upkeep();
                 if kept.hub.try_again()
-                    && let Err(what) = recover(&kept)
+                    && let Err(what) = kept.recover()
                 {
                     tracing::error!("{what}");
                 }
             }
         });
         let first = Arc::clone(&app);
-        let begun = tokio::task::spawn_blocking(move || nodes::begin(&first)).await;
+        let begun = tokio::task::spawn_blocking(move || nodes::lease::begin(&first)).await;
         let keeping_up = begun.map_err(|error| error.to_string())??;
-        recover(&app)?;
+        app.recover()?;
         tracing::info!(target: journal::ACCESS, %address, keys = count, "listening");
         ready(address);
         let routes = match origins {
@@ -169,25 +170,12 @@ pub fn serve(options: &Options, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> 
         upkeep.abort();
         let app = Arc::clone(&app);
         let stop = move || {
-            nodes::stop(&app, keeping_up);
+            nodes::lease::stop(&app, keeping_up);
             app.traces.iter().for_each(Traces::end);
         };
         let _ = tokio::task::spawn_blocking(stop).await;
         Ok(())
     })
-}
-
-/// Recovers the models that are left on threads of their own, as many as there are processors.
-fn recover(app: &Arc<App>) -> Result<(), Fault> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    for _ in 0..threads.min(app.hub.left()) {
-        let app = Arc::clone(app);
-        let recovery = std::thread::Builder::new().name("recovery".to_owned());
-        recovery
-            .spawn(move || while app.hub.recover_next() {})
-            .map_err(|error| format!("a thread for recovery cannot be started: {error}"))?;
-    }
-    Ok(())
 }
 
 /// The shared state of a folder.
@@ -268,11 +256,6 @@ fn router(app: Arc<App>) -> Router {
         .layer(from_fn_with_state(Arc::clone(&app), journal::noted))
         .with_state(app);
     Router::new().fallback_service(routes).layer(from_fn(with_methods))
-}
-
-/// A refusal in the form of the protocol that has `path`.
-fn refused_at(path: &str, refusal: Refusal) -> Response {
-    if personalizer::has(path) { personalizer::refused(refusal) } else { refusal.into_response() }
 }
 
 /// Says which methods a path takes where it does not take that of the request: the routes, which know them,

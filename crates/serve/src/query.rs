@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::model::spec::shown;
+use crate::personalizer::answers::{has, refused_at};
 use crate::refusal::Refusal;
-use crate::refused_at;
 
 /// A parameter, with the only value that it may have, if there is one.
 type Parameter = (&'static str, Option<&'static str>);
@@ -32,7 +32,7 @@ fn known(method: &Method, route: &str) -> Option<&'static [Parameter]> {
     match route {
         "/" | "/evaluation" => None,
         "/v1/models/{name}/model" if method.is_safe() => Some(VERSION),
-        _ if crate::personalizer::has(route) => Some(PERSONALIZER),
+        _ if has(route) => Some(PERSONALIZER),
         _ => Some(&[]),
     }
 }

@@ -17,6 +17,16 @@ impl From<Refusal> for Error {
     }
 }
 
+/// Whether `path` is one of this protocol.
+pub(crate) fn has(path: &str) -> bool {
+    ["/personalizer", "/loops/"].iter().any(|begin| path.starts_with(begin))
+}
+
+/// A refusal in the form of the protocol that has `path`.
+pub(crate) fn refused_at(path: &str, refusal: Refusal) -> Response {
+    if has(path) { Error(refusal).into_response() } else { refusal.into_response() }
+}
+
 /// A refusal of the model's, with the field as Personalizer's requests call it.
 pub(super) fn in_its_terms(refusal: Refusal) -> Refusal {
     let field = refusal.field.as_deref().map(its_name);

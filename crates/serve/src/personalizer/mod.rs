@@ -5,7 +5,7 @@
 //!
 //! This is a translation without state: configurations are stored by the model.
 
-mod answers;
+pub(crate) mod answers;
 mod evaluations;
 mod events;
 mod importances;
@@ -22,7 +22,6 @@ use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::json;
@@ -83,16 +82,6 @@ pub(crate) fn described() -> utoipa::openapi::OpenApi {
 
 async fn nothing() -> answers::Error {
     answers::Error(Refusal::unknown("there is nothing at this path"))
-}
-
-/// Whether `path` is one of this protocol.
-pub(crate) fn has(path: &str) -> bool {
-    ["/personalizer", "/loops/"].iter().any(|begin| path.starts_with(begin))
-}
-
-/// A refusal in this protocol's form.
-pub(crate) fn refused(refusal: Refusal) -> Response {
-    answers::Error(refusal).into_response()
 }
 
 /// Path parameters.
