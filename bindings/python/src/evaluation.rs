@@ -8,14 +8,13 @@ use noregret::param::{ParamError, positive};
 use noregret::registry;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::logged::Logged;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::evaluate::reward_model::reward_learner;
 use noregret_stream::evaluate::{
     Compared, EvaluateOptions, Evaluation, LoggedArrays, MakeLearner, Policy, compare,
 };
 use noregret_stream::save::Frozen;
-use noregret_stream::{Format, Missing, ReadOptions, Schema};
+use noregret_stream::{Costs, Format, Missing, ReadOptions, Schema};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 

@@ -4,9 +4,8 @@
 //! once, releases the interpreter's lock and calls `noregret-stream`, so that arrays, rows and the
 //! command line use the same code. Nothing here names a learner.
 
-use noregret_stream::Offers;
-use noregret_stream::encode::survey::ALWAYS_DENSE;
 use noregret_stream::encode::{LARGEST_NORM, LARGEST_WEIGHT};
+use noregret_stream::{ALWAYS_DENSE, Offers};
 use pyo3::prelude::*;
 
 mod arrays;

@@ -4,9 +4,8 @@
 use noregret::algorithm::BanditModel;
 use noregret::bandit::offers::key;
 use noregret::registry::{self, ALGORITHMS};
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::{Encoder, Example};
-use noregret_stream::{Described, DescribedRound, Fault, Offers, Row, Schema, fill_round};
+use noregret_stream::{Costs, Described, DescribedRound, Fault, Offers, Row, Schema, fill_round};
 use pyo3::prelude::*;
 
 use crate::arrays::{PyRows, Rows, fill, look_at};

@@ -11,14 +11,13 @@ use noregret::registry;
 use noregret_stream::decisions::foreign::Keys;
 use noregret_stream::decisions::rows::LogUse;
 use noregret_stream::encode::LargeRow;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
 use noregret_stream::setup::Asked;
 use noregret_stream::watch::curve::Measure;
-use noregret_stream::{Missing, ReadOptions, Reader, Schema, Stop};
+use noregret_stream::{Costs, Missing, ReadOptions, Reader, Schema, Stop};
 
 use crate::args::{CompareArgs, DataArgs, LogColumnArgs, RoleArgs, RunArgs, StreamArgs};
 use crate::checkpoint::{Every, Skip};

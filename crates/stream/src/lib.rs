@@ -37,7 +37,8 @@ pub mod watch;
 pub mod words;
 
 pub use fault::Fault;
-pub use read::columns::{Columns, Names, hash_name, hash_number};
+pub use read::columns::{ALWAYS_DENSE, Columns, Names, hash_name, hash_number};
+pub use read::costs::Costs;
 pub use read::error::{Place, ReadError, ReadErrorKind};
 pub use read::format::Format;
 pub use read::label::{GivenLabel, LabelType, of_number as label_of_number, written as label_of_value};

@@ -9,12 +9,12 @@ use noregret::param::{ParamError, Values};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
 
-use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::encode::survey::Survey;
 use crate::encode::{Encoder, LargeRow};
 use crate::fault::{Fault, fault};
+use crate::read::costs::Costs;
 use crate::read::options::{Offers, Schema};
 use crate::run::bandit::Play;
 use crate::save::Saved;

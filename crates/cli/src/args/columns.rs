@@ -1,7 +1,7 @@
 //! Arguments about columns, which several commands have.
 
 use clap::Args;
-use noregret_stream::encode::costs::Costs;
+use noregret_stream::Costs;
 
 /// What columns are.
 #[derive(Args, Clone, Debug)]

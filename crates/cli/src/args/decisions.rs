@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
-use noregret_stream::{Fault, Format, fault};
+use noregret_stream::{Costs, Fault, Format, fault};
 
 use super::{LogColumnArgs, RoleArgs, at_least_one};
 use crate::checkpoint::{Every, Skip};

@@ -2,12 +2,11 @@
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, value_parser};
-use noregret_stream::Format;
 use noregret_stream::encode::LargeRow;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::delay::Lateness;
+use noregret_stream::{Costs, Format};
 
 use super::{RoleArgs, at_least_one, seed, threads};
 

@@ -1,10 +1,9 @@
 //! Refuses a stream that the first pass has shown to be unfit, with the option that mends it.
 
 use noregret::learner::Classes;
-use noregret_stream::Schema;
-use noregret_stream::encode::costs::Costs;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::survey::{Survey, real_valued};
+use noregret_stream::{Costs, Schema};
 
 use crate::failure::Failure;
 use crate::note::note;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use noregret::algorithm::AnyModel;
 use noregret::prediction::Reward;
+use noregret_stream::Costs;
 use noregret_stream::decisions::pending::{Verdict, learnt};
-use noregret_stream::encode::costs::Costs;
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;

@@ -4,10 +4,10 @@
 
 use noregret::hand_on;
 
-use crate::encode::costs::{Clipped, Costs};
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
+use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
 use crate::read::options::{CsvRole, Schema};

@@ -13,12 +13,12 @@ use crate::decisions::line::reward_of_others;
 #[cfg(feature = "parquet")]
 use crate::decisions::parquet_reader::LinesOfParquet;
 use crate::decisions::reader::LogReader;
-use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::{TWO_PLAYED, offered_twice};
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
+use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::live::Stop;

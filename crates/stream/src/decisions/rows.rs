@@ -3,10 +3,10 @@
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::pending::Pending;
 use crate::decisions::reader::LogReader;
-use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
+use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::label::GivenLabel;

@@ -10,13 +10,13 @@ use noregret::learner::{Accepts, Classes};
 
 use super::example::{Example, Logged, OwnedTruth};
 use crate::encode::class_weights::ClassWeights;
-use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::outside::Outside;
 use crate::encode::scale::Scaler;
 use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
+use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
 use crate::read::number::LARGEST_NORM;

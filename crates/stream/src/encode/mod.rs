@@ -1,10 +1,9 @@
 //! From rows to examples: the first pass (`survey`, `measure`), names of classes (`labels`), their weights
-//! (`class_weights`), ranges of costs (`costs`), scaling (`scale`), encoding (`encoder`, `example`), missing
-//! numbers (`holes`), numbers far outside (`outside`), and rows that are learnt later, or never (`late`).
+//! (`class_weights`), scaling (`scale`), encoding (`encoder`, `example`), missing numbers (`holes`), numbers
+//! far outside (`outside`), and rows that are learnt later, or never (`late`).
 
 mod ahead;
 pub mod class_weights;
-pub mod costs;
 mod encoder;
 mod example;
 pub mod examples;

@@ -10,7 +10,7 @@ use crate::encode::labels::Labels;
 use crate::encode::measure::Trial;
 use crate::encode::scale::{Scaler, Scaling};
 use crate::fault::Fault;
-use crate::read::columns::Columns;
+use crate::read::columns::{ALWAYS_DENSE, Columns};
 use crate::read::error::{ReadError, shown};
 use crate::read::label::{LabelType, value};
 use crate::read::reader::Reader;
@@ -32,9 +32,6 @@ pub const MOST_CLASSES: usize = 1_000_000;
 
 /// More columns than this must be declared, so that one wrong index does not exhaust the memory.
 const MOST_COLUMNS: usize = 1 << 27;
-
-/// Rows of at most this many columns are always dense.
-pub const ALWAYS_DENSE: usize = 1024;
 
 /// Settings of a first pass.
 #[derive(Clone, Copy, Debug)]

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use crate::encode::survey::ALWAYS_DENSE;
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::holes::Watch;
 use crate::read::remark::Remark;
 use crate::read::row::Row;
 use crate::read::table;
+
+/// Rows of at most this many columns are always dense.
+pub const ALWAYS_DENSE: usize = 1024;
 
 /// What is behind the name of a feature in the name of the one that says where its number is missing, in
 /// formats whose lines name their features: as missing numbers are written there, `age:missing`. No feature

@@ -1,7 +1,7 @@
 //! What is said of logs of decisions: the columns of another program's, and what is made of our own.
 
-use crate::encode::costs::Costs;
 use crate::fault::Fault;
+use crate::read::costs::Costs;
 
 /// How a log is read whose columns have other names.
 pub(crate) const NAMED: &str =

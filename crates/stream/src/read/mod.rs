@@ -6,6 +6,7 @@ mod absent;
 mod ahead;
 pub(crate) mod arff;
 pub(crate) mod columns;
+pub(crate) mod costs;
 mod counting;
 pub(crate) mod csv;
 mod decompress;

@@ -13,10 +13,10 @@ use noregret::rng::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::class_weights::ClassWeights;
-use crate::encode::costs::Costs;
 use crate::encode::labels::Labels;
 use crate::encode::scale::{Guard, GuardState, Inputs, Scaler, Scaling};
 use crate::encode::{Encoder, Example};
+use crate::read::costs::Costs;
 use crate::read::options::Schema;
 
 /// The tensor of the generator's position.

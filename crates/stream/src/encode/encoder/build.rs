@@ -6,10 +6,10 @@ use noregret::learner::{Accepts, Classes};
 
 use super::{Encoder, LargeRow};
 use crate::encode::class_weights::ClassWeights;
-use crate::encode::costs::{Clipped, Costs};
 use crate::encode::labels::Labels;
 use crate::encode::outside::Outside;
 use crate::encode::scale::{Scaler, Scaling};
+use crate::read::costs::{Clipped, Costs};
 
 impl Encoder {
     /// An encoder of rows with at most `columns` columns for a learner that takes `accepts`. The examples are
