@@ -10,11 +10,12 @@ use crate::read::columns::Columns;
 use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::missing::Missing;
-use crate::read::options::{CsvRole, Schema};
+use crate::read::options::Schema;
 use crate::read::reader::Reader;
 use crate::read::remark::Remark;
 use crate::read::row::{Earned, Row, RowLabel};
 use crate::read::table::is_needed;
+use crate::read::table::schema::CsvRole;
 
 pub use crate::read::logs::Keys;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::LARGEST_WEIGHT;
 use crate::fault::{Fault, fault};
+use crate::read::number::LARGEST_WEIGHT;
 
 /// Importance weights by the names of classes, with which the weights of rows are multiplied when they are
 /// learnt; 1 for a class without one. Saved with a model, which goes on with them.

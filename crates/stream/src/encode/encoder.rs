@@ -19,14 +19,11 @@ use crate::read::columns::Columns;
 use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label::GivenLabel;
-use crate::read::number::LARGEST_NORM;
+use crate::read::number::{LARGEST_NORM, LARGEST_WEIGHT};
 use crate::read::remark::Remark;
 use crate::read::row::{ActionCost, Row, RowLabel};
 use crate::read::table::amount;
 use crate::words::named;
-
-/// Largest importance weight: beyond it, computations with squares could overflow.
-pub const LARGEST_WEIGHT: f64 = 1e30;
 
 /// The refusal of a label with several probabilities.
 pub(crate) const TWO_PLAYED: &str = "the label has two actions with a cost and a probability, where the one that was played has both: \

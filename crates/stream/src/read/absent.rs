@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::read::error::shown;
-use crate::read::options::{CsvRole, CsvSchema};
+use crate::read::table::schema::{CsvRole, CsvSchema};
 
 /// Number of columns that a remark names.
 const SHOWN: usize = 5;

@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn strings_are_what_their_cells_are() {
-        use crate::read::options::CsvRole::{Categorical, Label, Numeric, Time};
+        use crate::read::table::schema::CsvRole::{Categorical, Label, Numeric, Time};
 
         let mut text =
             "@relation a\n@attribute b string\n@attribute hue string\n@attribute at string\n@attribute y {p,q}\n@data\n".to_owned();

@@ -30,10 +30,11 @@ use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::offer;
-use crate::read::options::{CsvRole, CsvSchema, ReadOptions, Speech};
+use crate::read::options::{ReadOptions, Speech};
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::{Peek, Source};
+use crate::read::table::schema::{CsvRole, CsvSchema};
 use crate::read::table::{self, Column, Features, Inferred, Records, Table, find_column, is_needed, names};
 use crate::words::counted;
 

@@ -512,7 +512,7 @@ mod tests {
         // numbers have none.
         let hashed = ReadOptions { hash_bits: Some(16), ..options.clone() };
         let mut one = file(&text, &hashed);
-        let number = crate::read::columns::hash_number(1, 16);
+        let number = crate::hash_number(1, 16);
         let mark = crate::hash_name(&format!("#{number}:missing"), 16);
         let (missing, there) = read(&mut *one, 2);
         assert_eq!(missing, format!("#{number}"));

@@ -7,9 +7,10 @@ use csv::ByteRecord;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
-use crate::read::options::{CsvRole, ReadOptions, Style};
+use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
+use crate::read::table::schema::{CsvRole, Style};
 use crate::read::table::{Cell, Column, Records, Sample, Table, infer, label_and_weight, names};
 
 /// Number of rows examined.

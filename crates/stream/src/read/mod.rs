@@ -12,6 +12,7 @@ pub(crate) mod csv;
 mod decompress;
 pub(crate) mod error;
 pub(crate) mod format;
+pub(crate) mod hash;
 mod holes;
 pub(crate) mod label;
 mod libsvm;

@@ -44,12 +44,13 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::holes::lacking;
 use crate::read::logs::{self, LogUse};
-use crate::read::options::{CsvRole, CsvSchema, Offers, ReadOptions, Schema, Speech};
+use crate::read::options::{Offers, ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
 use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::table::schema::{CsvRole, CsvSchema};
 use crate::read::table::words::LABEL_NAMES;
 use crate::read::table::{
     self as tables, Column, absent_note, absent_numbers, agree, describe_roles, like_a_log,

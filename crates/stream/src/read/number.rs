@@ -8,6 +8,9 @@
 /// Largest magnitude of values and norms: beyond it, computations with squares could overflow.
 pub const LARGEST_NORM: f64 = 1e100;
 
+/// Largest importance weight: beyond it, computations with squares could overflow.
+pub const LARGEST_WEIGHT: f64 = 1e30;
+
 /// 10^0 to 10^15.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::encode::labels::Labels;
 use crate::fault::{Fault, fault};
-use crate::read::columns::hash_name;
 use crate::read::error::shown;
+use crate::read::hash::hash_name;
 use crate::read::label::{GivenLabel, LabelType};
 use crate::read::number::LARGEST_NORM;
 use crate::read::row::Row;

@@ -42,9 +42,10 @@ use crate::read::label::LabelType;
 use crate::read::logs::LogUse;
 use crate::read::missing::Missing;
 use crate::read::offer;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Speech};
+use crate::read::options::{ReadOptions, Speech};
 use crate::read::reader::Reader;
 use crate::read::row::Row;
+use crate::read::table::schema::{CsvField, CsvRole, CsvSchema};
 use crate::read::table::{
     self, Column, Decided, Names, Records, Sample, Table, all_numbers, count_numbers, find_column,
     label_and_weight, names, offered_column, role_word,

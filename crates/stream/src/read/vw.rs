@@ -35,12 +35,13 @@ use crate::read::holes::lacking;
 use crate::read::label::{LabelType, is_infinite};
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{CsvSchema, ReadOptions, Schema, Speech};
+use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::recognise;
 use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::table::schema::CsvSchema;
 
 #[derive(Default)]
 struct Vw {

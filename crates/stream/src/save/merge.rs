@@ -8,7 +8,8 @@ use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
 use crate::read::columns::Columns;
 use crate::read::error::shown;
-use crate::read::options::{CsvSchema, Schema};
+use crate::read::options::Schema;
+use crate::read::table::schema::CsvSchema;
 use crate::save::saved::Saved;
 
 /// Merges models that were trained on parts of the data, see [`noregret::merge`].

@@ -15,8 +15,9 @@ use super::influence::column_of;
 use crate::encode::{Encoder, Example};
 use crate::read::columns::Columns;
 use crate::read::offer::DescribedRound;
-use crate::read::options::{CsvRole, Schema};
+use crate::read::options::Schema;
 use crate::read::row::Row;
+use crate::read::table::schema::CsvRole;
 
 /// The contributions of columns to the scores of a row, or, over several rows, the mean magnitudes of what
 /// they are beside their mean over the scores of a row: a constant added to all scores has no effect.

@@ -9,10 +9,11 @@ use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::offer;
-use crate::read::options::{CsvRole, ReadOptions};
+use crate::read::options::ReadOptions;
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::Source;
+use crate::read::table::schema::CsvRole;
 use crate::read::table::{
     Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight,
 };

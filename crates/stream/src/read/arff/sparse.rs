@@ -9,10 +9,11 @@ use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{CsvRole, ReadOptions, Schema, Speech};
+use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Source};
+use crate::read::table::schema::CsvRole;
 use crate::read::table::{Names, check_known, find_column, label_and_weight, saved_layout};
 
 struct Sparse {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use csv::ByteRecord;
 
 use crate::read::missing::is_missing;
-use crate::read::options::Style;
 use crate::read::table::amount::{self, STYLES};
+use crate::read::table::schema::Style;
 use crate::read::table::words::{LABEL_NAMES, is_number};
 
 /// Number of rows below the first that distinguishes names from rare cells.

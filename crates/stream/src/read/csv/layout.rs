@@ -10,9 +10,10 @@ use super::orange;
 use crate::fault::{Fault, fault};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::is_missing;
-use crate::read::options::{CsvSchema, ReadOptions, Style};
+use crate::read::options::ReadOptions;
 use crate::read::recognise::{DOUBLE, DRAWN, FAST_TEXT, is_double, is_drawn, is_fast_text};
 use crate::read::source::Peek;
+use crate::read::table::schema::{CsvSchema, Style};
 use crate::read::table::words::{LABEL_NAMES, is_number};
 use crate::read::table::{self, Inferred, Sample, amount, find_column, label_and_weight, names};
 use crate::words::counted;
@@ -407,7 +408,7 @@ pub(crate) fn records(peek: &Peek<'_>, delimiter: u8, limit: usize) -> Vec<ByteR
 mod tests {
     use super::*;
     use crate::read::error::delimiter_name;
-    use crate::read::options::CsvRole;
+    use crate::read::table::schema::CsvRole;
 
     fn shape(text: &str, options: &ReadOptions) -> Result<String, String> {
         let peek = Peek { bytes: text.as_bytes(), all: true };

@@ -27,8 +27,9 @@ use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, shown};
 use crate::read::missing::Missing;
-use crate::read::options::{CsvRole, CsvSchema, ReadOptions};
+use crate::read::options::ReadOptions;
 use crate::read::row::Row;
+use crate::read::table::schema::{CsvRole, CsvSchema};
 use crate::read::table::{self, Cell, Column, Decided, Sample, features, find_column, is_needed};
 
 /// With fewer keys in all, rows are always a table.

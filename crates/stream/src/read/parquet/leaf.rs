@@ -11,7 +11,7 @@ use parquet::schema::types::{ColumnDescriptor, Type as SchemaType};
 
 use crate::read::label::LabelType;
 use crate::read::number;
-use crate::read::options::{CsvRole, Style};
+use crate::read::table::schema::{CsvRole, Style};
 use crate::read::table::{Cell, Column, Moment, SECONDS_OF_DAY, of_seconds};
 
 /// Number of rows decoded at a time.

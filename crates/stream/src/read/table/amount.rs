@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::duration;
 use crate::read::number;
-use crate::read::options::Style;
+use crate::read::table::schema::Style;
 
 /// Parses a number in `style`; `None` if the cell is not a finite number.
 pub(crate) fn parse(cell: &[u8], style: Option<Style>) -> Option<f64> {

@@ -12,9 +12,9 @@ use crate::read::error::{Place, ReadErrorKind, shown};
 use crate::read::label::{LabelType, truth};
 use crate::read::missing::Missing;
 use crate::read::number;
-use crate::read::options::{CsvField, CsvRole, Style};
 use crate::read::remark::Remark;
 use crate::read::row::{Earned, Row};
+use crate::read::table::schema::{CsvField, CsvRole, Style};
 
 /// A column and its role.
 pub(crate) struct Column {

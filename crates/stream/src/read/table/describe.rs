@@ -1,7 +1,7 @@
 //! What was recognised of the columns of a table, in words.
 
 use crate::read::error::shown;
-use crate::read::options::{CsvField, CsvRole};
+use crate::read::table::schema::{CsvField, CsvRole};
 
 /// Description of the columns. Those unknown to a saved model have no role.
 pub(crate) fn describe_roles<'a>(

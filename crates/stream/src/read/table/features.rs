@@ -1,14 +1,10 @@
 //! The features of columns of numbers, times and text.
 
-use super::roles::count_numbers;
 use super::text::Words;
 use super::time;
 use crate::read::columns::{ColumnMap, Columns};
-use crate::read::options::{CsvField, CsvRole, CsvSchema, Style};
 use crate::read::row::Row;
-
-/// The suffix of the feature for a missing cell.
-pub(crate) const MISSING: &str = "=missing";
+use crate::read::table::schema::{CsvField, CsvRole, CsvSchema, MISSING, Style};
 
 /// The features of a column of numbers, times or text.
 pub(crate) enum Features {
@@ -76,12 +72,26 @@ fn push_one(feature: Option<u32>, row: &mut Row) {
 }
 
 /// The names of a field's numeric features.
-pub(crate) fn numbers_of(field: &CsvField) -> Vec<String> {
+fn numbers_of(field: &CsvField) -> Vec<String> {
     match field.role {
         CsvRole::Numeric => vec![field.name.clone()],
         CsvRole::Time => time::NUMBERS.iter().map(|number| format!("{}:{number}", field.name)).collect(),
         _ => vec![],
     }
+}
+
+/// See `CsvSchema::numbers`.
+pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
+    let rich = fields.iter().any(|field| {
+        matches!(field.role, CsvRole::Text | CsvRole::Time)
+            || (field.role == CsvRole::Numeric && (field.style.is_some() || field.unit.is_some()))
+    });
+    rich.then(|| all_numbers(fields))
+}
+
+/// The number of numeric features of all fields.
+pub(crate) fn all_numbers(fields: &[CsvField]) -> u32 {
+    fields.iter().map(|field| numbers_of(field).len() as u32).sum()
 }
 
 /// Assigns features to the fields of a table: first the numbers, then the indicators of missing numbers, if

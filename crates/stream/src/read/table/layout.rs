@@ -11,7 +11,8 @@ use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
 use crate::read::logs::Keys;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema};
+use crate::read::options::{ReadOptions, Schema};
+use crate::read::table::schema::{CsvField, CsvRole, CsvSchema};
 
 /// A layout, as found in the first rows.
 pub(crate) struct Inferred {

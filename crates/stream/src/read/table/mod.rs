@@ -18,6 +18,7 @@ mod reader;
 mod remarks;
 mod roles;
 mod sample;
+pub(crate) mod schema;
 mod text;
 mod time;
 pub(crate) mod words;
@@ -27,17 +28,20 @@ pub(crate) use column::{Column, absent_note, absent_numbers, is_needed};
 pub(crate) use describe::describe_roles;
 #[cfg(feature = "parquet")]
 pub(crate) use duration::of_seconds;
-pub(crate) use features::{Features, MISSING, features};
+pub(crate) use features::{Features, features};
+#[cfg(feature = "parquet")]
+pub(crate) use features::{all_numbers, count_numbers};
 pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
 pub use moment::moment_features;
 #[cfg(feature = "parquet")]
 pub(crate) use names::offered_column;
 pub(crate) use names::{Names, find_column, label_and_weight, names};
 pub(crate) use reader::{Records, Table, assign};
-pub(crate) use roles::{Decided, FEW, decide};
 #[cfg(feature = "parquet")]
-pub(crate) use roles::{all_numbers, count_numbers, role_word};
-pub(crate) use sample::Sample;
+pub(crate) use roles::role_word;
+pub(crate) use roles::{Decided, decide};
+pub(crate) use sample::{FEW, Sample};
+pub(crate) use schema::MISSING;
 pub use time::time_features;
 #[cfg(feature = "parquet")]
 pub(crate) use time::{Moment, SECONDS_OF_DAY};

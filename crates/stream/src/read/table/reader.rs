@@ -13,11 +13,12 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
-use crate::read::options::{CsvField, CsvRole, CsvSchema, ReadOptions, Schema, Speech};
+use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::Reader;
 use crate::read::remark::Remark;
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::Source;
+use crate::read::table::schema::{CsvField, CsvRole, CsvSchema};
 
 /// The records of a table in some format.
 pub(crate) trait Records: Send {

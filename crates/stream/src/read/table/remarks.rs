@@ -9,7 +9,7 @@ use super::column::is_needed;
 use super::sample::{ENOUGH, Sample, first_rows};
 use crate::read::error::shown;
 use crate::read::number;
-use crate::read::options::{CsvField, CsvRole};
+use crate::read::table::schema::{CsvField, CsvRole};
 use crate::read::table::words::is_number;
 
 /// Tables with more columns have no equal rows by chance.

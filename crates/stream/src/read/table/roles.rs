@@ -10,17 +10,15 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::column::is_needed;
-use super::features::numbers_of;
-use super::sample::{ENOUGH, Sample, first_rows};
+use super::features::{all_numbers, count_numbers};
+use super::sample::{ENOUGH, FEW, Sample, first_rows};
 use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::logs::SHARES;
-use crate::read::options::{CsvField, CsvRole, ReadOptions, Style};
-
-/// Least number of cells for remarks on a column, and for features that say what it lacks.
-pub(crate) const FEW: usize = 20;
+use crate::read::options::ReadOptions;
+use crate::read::table::schema::{CsvField, CsvRole, Style};
 
 /// Share of distinct cells from which a column is an identifier.
 const DISTINCT: f64 = 0.95;
@@ -233,20 +231,6 @@ fn same(constant: &[(&String, &[u8])], sample: &Sample<'_>) -> Option<String> {
             shown(name)
         ),
     })
-}
-
-/// See `CsvSchema::numbers`.
-pub(crate) fn count_numbers(fields: &[CsvField]) -> Option<u32> {
-    let rich = fields.iter().any(|field| {
-        matches!(field.role, CsvRole::Text | CsvRole::Time)
-            || (field.role == CsvRole::Numeric && (field.style.is_some() || field.unit.is_some()))
-    });
-    rich.then(|| all_numbers(fields))
-}
-
-/// The number of numeric features of all fields.
-pub(crate) fn all_numbers(fields: &[CsvField]) -> u32 {
-    fields.iter().map(|field| numbers_of(field).len() as u32).sum()
 }
 
 /// The word for a role in a message.

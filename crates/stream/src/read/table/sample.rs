@@ -4,7 +4,10 @@ use csv::ByteRecord;
 
 use crate::read::error::shown;
 use crate::read::missing::{Missing, is_missing};
-use crate::read::options::{CsvField, CsvRole, Style};
+use crate::read::table::schema::{CsvField, CsvRole, Style};
+
+/// Least number of cells for remarks on a column, and for features that say what it lacks.
+pub(crate) const FEW: usize = 20;
 
 /// Least number of cells to recognise an identifier, and of rows for remarks on them.
 pub(crate) const ENOUGH: usize = 50;

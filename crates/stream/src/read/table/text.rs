@@ -6,7 +6,8 @@ use std::collections::hash_map::Entry;
 use foldhash::fast::RandomState;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::read::columns::{ColumnMap, Columns, hash_name};
+use crate::read::columns::{ColumnMap, Columns};
+use crate::read::hash::hash_name;
 use crate::read::row::Row;
 
 /// Number of buckets: $2^{18}$ for words, and as many for pairs of neighbours. A language has fewer words in

@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 use jiff_core::civil::UnixEpochDay;
 use jiff_core::civil::{Date, Weekday};
 
-use crate::read::options::Style;
+use crate::read::table::schema::Style;
 
 /// The numeric features of a time, in order; the weekday is a category in addition.
 pub(crate) const NUMBERS: [&str; 5] = ["days", "hour_sin", "hour_cos", "year_sin", "year_cos"];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{FEW, Look, MOSTLY};
 use crate::read::error::shown;
-use crate::read::options::Style;
+use crate::read::table::schema::Style;
 use crate::read::table::{amount, duration};
 
 /// Up to so many different times of day, which come again, are categories, as the hours are.

@@ -2,8 +2,8 @@
 
 use super::{FEW, Look, MOSTLY};
 use crate::read::error::shown;
-use crate::read::options::Style;
 use crate::read::table::amount;
+use crate::read::table::schema::Style;
 
 impl Look<'_> {
     /// The unit of the numbers, if nearly all cells are numbers with the same one, and their notation without

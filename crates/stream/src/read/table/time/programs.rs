@@ -1,7 +1,7 @@
 //! Times as servers and databases write them, in a notation that all others have, too.
 
 use super::month_named;
-use crate::read::options::Style;
+use crate::read::table::schema::Style;
 
 /// The same time in the notation that [`super::parse`] reads in `style`; `None` if it is in none of these.
 pub(super) fn plain(cell: &str, style: Style) -> Option<String> {
