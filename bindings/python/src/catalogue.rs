@@ -12,6 +12,13 @@ use pyo3::types::{PyDict, PyList};
 use crate::error::Failure;
 use crate::values;
 
+/// Which learner is for labels that are not classes.
+pub(crate) fn forecasts_numbers() -> String {
+    let mut real = ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
+    let name = real.next().map_or("", |entry| entry.about.name);
+    format!("Learner({name:?}) forecasts numbers")
+}
+
 /// Every learner with its parameters, as dictionaries in the registry's order.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {

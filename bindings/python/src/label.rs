@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
-use crate::learner::table::forecasts_numbers;
+use crate::catalogue::forecasts_numbers;
 
 /// A label from Python: its text and its type.
 #[derive(Clone, Debug)]

@@ -25,6 +25,7 @@ use pyo3::types::PyDict;
 use super::holes::Marking;
 use super::{Inner, Learner};
 use crate::arrays::{ArrayReader, PyRows, PyTargets, check_weights};
+use crate::catalogue::forecasts_numbers;
 use crate::error::{Done, Failure};
 use crate::making::scaling;
 use crate::record::{Ran, Record};
@@ -299,13 +300,6 @@ fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<Seen> {
         }
     }
     Ok(Seen { rows, names: names.sorted().iter().map(str::to_owned).collect(), holes })
-}
-
-/// Which learner is for labels that are not classes.
-pub(crate) fn forecasts_numbers() -> String {
-    let mut real = registry::ALGORITHMS.iter().filter(|entry| entry.about.accepts.classes == Classes::Real);
-    let name = real.next().map_or("", |entry| entry.about.name);
-    format!("Learner({name:?}) forecasts numbers")
 }
 
 /// A learner for the rows of `reader`, after a first pass over them, as in the command line.

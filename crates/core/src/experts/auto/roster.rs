@@ -19,6 +19,7 @@ use seat::{Seat, Workshop};
 
 mod changes;
 mod division;
+mod home;
 mod seat;
 pub(super) mod stretches;
 

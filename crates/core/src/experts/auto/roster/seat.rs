@@ -15,7 +15,7 @@ use super::super::member::Member;
 use super::super::record::Record;
 use super::super::row::Row;
 use super::super::unit::Unit;
-use super::division::Home;
+use super::home::Home;
 
 /// See the [module](self).
 #[derive(Clone)]
