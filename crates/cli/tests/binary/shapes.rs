@@ -279,8 +279,24 @@ fn points_beside_decimal_commas() {
 fn logs_and_names_that_are_not_there() {
     let rows = "a,red,0.5,0\na,green,0.5,1\n".repeat(10);
     let folder = Folder::with("log.csv", format!("h,label,probability,reward\n{rows}"));
-    let ran = folder.run("run log.csv --feedback bandit --quiet").succeeded();
-    assert!(ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);
+    let ran = folder.run("run log.csv --learner ogd --quiet").succeeded();
+    assert!(ran.stderr.contains("are those of a log of decisions, and are read as data"), "{}", ran.stderr);
+    let objects = [("red", 0), ("green", 1)]
+        .map(|(label, reward)| {
+            format!("{{\"h\":1,\"label\":\"{label}\",\"probability\":0.5,\"reward\":{reward}}}\n")
+        })
+        .concat();
+    folder.write("of_another.ndjson", objects.repeat(10));
+    for log in ["log.csv", "of_another.ndjson"] {
+        let said = format!(
+            "{log}: the columns \"label\", \"probability\" and \"reward\" are those of a log of decisions, whose labels were played and \
+             need not be the right ones: the option decision = label learns from the log, evaluate says what other policies would have \
+             earned, and the option label = label takes every label for the right one"
+        );
+        folder.run(&format!("run {log} --feedback bandit --quiet")).failed(2, &said);
+        folder.run(&format!("compare {log} --learners banditron --quiet")).failed(2, &said);
+        folder.run(&format!("run {log} --feedback bandit --label label --quiet")).succeeded();
+    }
     let ran = folder.run("run log.csv --feedback bandit --decision label --quiet").succeeded();
     assert!(!ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);
     folder.write("data.csv", format!("a,label\n{}", "1,x\n2,y\n".repeat(20)));

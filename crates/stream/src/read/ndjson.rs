@@ -39,6 +39,7 @@ use crate::decisions::line::begins_a_log;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
 use crate::decisions::{NO_DATA, OURS};
+use crate::fault::Fault;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -179,7 +180,7 @@ fn plain(
     }
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
-    notes.extend(remarks(rows, options, &keys));
+    notes.extend(remarks(rows, options, &keys).map_err(|message| source.file_error(message))?);
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
         let there = table::paths(rows, &keys);
@@ -214,15 +215,12 @@ fn absent_asked(rows: &[Map<String, Value>], options: &ReadOptions) -> Option<St
 }
 
 /// Remarks on keys that are read as data by a new model, and may be meant otherwise.
-fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> Vec<String> {
-    if options.schema.is_some() {
-        return vec![];
-    }
-    let log = rows.first().filter(|_| options.logged.is_none());
-    let log = log.and_then(|row| like_a_log(|key| row.contains_key(key)));
+fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> Result<Vec<String>, Fault> {
+    let Some(first) = rows.first().filter(|_| options.schema.is_none()) else { return Ok(vec![]) };
+    let log = like_a_log(options, |key| first.contains_key(key))?;
     let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
     let notes = log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned()));
-    notes.chain(ignored(rows, keys)).chain(blanks(rows)).collect()
+    Ok(notes.chain(ignored(rows, keys)).chain(blanks(rows)).collect())
 }
 
 /// A remark on two keys that differ in the blanks around them alone.

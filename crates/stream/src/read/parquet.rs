@@ -48,7 +48,7 @@ use crate::read::row::Row;
 use crate::read::table::schema::{CsvField, CsvRole, CsvSchema};
 use crate::read::table::{
     self, Column, Decided, Names, Records, Sample, Table, all_numbers, count_numbers, find_column,
-    label_and_weight, names, offered_column, role_word,
+    label_and_weight, like_a_log, names, offered_column, role_word,
 };
 
 /// Number of rows examined.
@@ -304,6 +304,7 @@ fn decide(
         |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
     let Decided { fields: known, numbers, marks, mut notes } = table::decide(&sample, &options, find)?;
     notes.splice(0..0, named.note());
+    notes.extend(like_a_log(&options, |name| names.iter().any(|known| known == name))?);
 
     let [mut fields, others] = fields_of(&rows.leaves, names, &given, &lengths, known)?;
     let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));

@@ -10,7 +10,7 @@ use super::sample::{Sample, missing_words};
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
-use crate::read::logs::Keys;
+use crate::read::logs::{Keys, LogUse};
 use crate::read::options::{ReadOptions, Schema};
 use crate::read::table::schema::{CsvField, CsvRole, CsvSchema};
 
@@ -40,9 +40,7 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
     let Decided { fields, numbers, marks, mut notes } =
         decide(sample, options, |column| find_column(&names.names, column))?;
     notes.splice(0..0, names.note());
-    if options.logged.is_none() {
-        notes.extend(like_a_log(|name| names.names.iter().any(|known| known == name)));
-    }
+    notes.extend(like_a_log(options, |name| names.names.iter().any(|known| known == name))?);
     let missing = missing_words(sample, &fields);
     let offered = offered_column(&names.names, options).map(|at| names.names[at].clone());
     let layout = CsvSchema { numbers, marks, offered, ..CsvSchema::of(fields) };
@@ -50,17 +48,31 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
 }
 
 /// A remark on data that have the columns of a log of decisions, of which `has` says whether they are there.
-pub(crate) fn like_a_log(has: impl Fn(&str) -> bool) -> Option<String> {
-    let probability = ["probability", "p"].into_iter().find(|name| has(name))?;
-    let named = if probability == "p" { " --probability p" } else { "" };
-    (has("label") && has("reward")).then(|| {
-        format!(
-            "the columns \"label\", {} and \"reward\" are those of a log of decisions, and are read as data: a label that was played is \
-             taken for the right one; run --feedback bandit --decision label{named} learns from the log, and evaluate says what other \
-             policies would have earned",
-            shown(probability)
-        )
-    })
+///
+/// # Errors
+///
+/// Where decisions are learnt from, such data are refused, unless an option says which column is the label: a
+/// label that was played would be taken for the right one.
+pub(crate) fn like_a_log(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Result<Option<String>, Fault> {
+    let found = ["probability", "p"].into_iter().find(|name| has(name));
+    let is_log = options.logged.is_none() && has("label") && has("reward");
+    let Some(probability) = found.filter(|_| is_log) else { return Ok(None) };
+    let name = shown(probability);
+    let log = format!("the columns \"label\", {name} and \"reward\" are those of a log of decisions");
+    let [also, asked] = match probability {
+        "p" => [" --probability p", "options decision = label and probability = p learn"],
+        _ => ["", "option decision = label learns"],
+    };
+    if options.label.is_none() && matches!(options.decisions, LogUse::Learnt { .. }) {
+        return Err(fault!(
+            "{log}, whose labels were played and need not be the right ones: the {asked} from the log, evaluate says what other policies \
+             would have earned, and the option label = label takes every label for the right one"
+        ));
+    }
+    Ok(Some(format!(
+        "{log}, and are read as data: a label that was played is taken for the right one; run --feedback bandit --decision label{also} \
+         learns from the log, and evaluate says what other policies would have earned"
+    )))
 }
 
 /// The layout of the saved model, if there is one.
