@@ -149,6 +149,9 @@ pub(crate) fn reader(file: File, name: &str, options: &ReadOptions) -> Result<Bo
         if let (Some(CsvRole::Time), Some(zone)) = (role, &leaf.zone) {
             notes.push(in_utc(&column.name, zone));
         }
+        if let Some(map) = leaf.values_of.as_ref().filter(|_| !leaf.skipped && options.schema.is_none()) {
+            notes.push(apart(map));
+        }
     }
     let mut table = Table { records: rows, cells, absent, layout, columns, missing: vec![], notes };
     table.note_differences(&[id, offered]);
@@ -170,6 +173,15 @@ fn in_utc(name: &str, zone: &str) -> String {
         "column {name} holds times of the zone {zone}, which Parquet keeps in UTC: their hours are those of UTC \
          here, and those of the zone in CSV and in tables of Python; written without their zone \
          (dt.tz_localize(None) in pandas) they are the same everywhere"
+    )
+}
+
+/// A remark on a map, whose two columns are read one by one.
+fn apart(map: &str) -> String {
+    let map = shown(map);
+    format!(
+        "column {map} is a map, which is read as the list of its keys and that of its values by their positions: which value has which key \
+         is not learnt; as a column for each key, or as an object in NDJSON ({{{map}: {{\"key\": 1}}}}), it is read by key"
     )
 }
 

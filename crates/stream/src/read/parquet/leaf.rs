@@ -31,6 +31,8 @@ pub(super) struct Leaf {
     pub(super) name: String,
     /// Whether a cell is a list.
     pub(super) list: bool,
+    /// The name of the map whose values these are.
+    pub(super) values_of: Option<String>,
     pub(super) kind: Kind,
     /// The zone in which the clock of its times stood, if it is not UTC.
     pub(super) zone: Option<String>,
@@ -70,6 +72,24 @@ fn path(root: &SchemaType, below: &[String]) -> String {
         }
     }
     name
+}
+
+/// The name of the map of whose values the column `name` consists, to which `below` leads from `root`. Maps
+/// have two columns, their keys and their values.
+fn map_of_values(root: &SchemaType, below: &[String], name: &str) -> Option<String> {
+    let is_map = |field: &SchemaType| {
+        let of = field.get_basic_info().converted_type();
+        matches!(of, ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE)
+    };
+    let [.., pair, last] = below else { return None };
+    let (mut field, mut is_in_map) = (root, is_map(root));
+    for part in below {
+        let Some(next) = field.get_fields().iter().find(|field| field.name() == part) else { break };
+        field = next;
+        is_in_map |= is_map(field);
+    }
+    let map = name.strip_suffix(&format!(".{pair}.{last}")).filter(|_| is_in_map && last != "key");
+    map.map(str::to_owned)
 }
 
 /// What the values mean.
@@ -119,9 +139,11 @@ impl Leaf {
             Type::BYTE_ARRAY => Values::Bytes(vec![]),
             Type::FIXED_LEN_BYTE_ARRAY => Values::Fixed(vec![]),
         };
-        let kind = kind(descriptor);
+        let (kind, below) = (kind(descriptor), &descriptor.path().parts()[1..]);
+        let name = path(root, below);
         Leaf {
-            name: path(root, &descriptor.path().parts()[1..]),
+            values_of: map_of_values(root, below, &name),
+            name,
             list,
             kind,
             zone: None,

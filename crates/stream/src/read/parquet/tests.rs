@@ -1,3 +1,5 @@
+mod maps;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
