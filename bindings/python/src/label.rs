@@ -100,8 +100,9 @@ pub(crate) fn label_remarks(labels: Vec<(String, Bound<'_, PyAny>)>, labelled: u
     let all = typed(&labels);
     let numbers = survey::many_numbers(&all, labelled);
     let numbers = numbers.map(|remark| format!("{remark}; {}", forecasts_numbers()));
-    let sorted = all.sorted();
-    numbers.into_iter().chain(survey::look_alike(&sorted)).chain(survey::perhaps_missing(&sorted)).collect()
+    let (sorted, united) = (all.sorted(), survey::many_with_unit(&all, labelled));
+    let numbers = numbers.into_iter().chain(united);
+    numbers.chain(survey::look_alike(&sorted)).chain(survey::perhaps_missing(&sorted)).collect()
 }
 
 /// The labels that are not missing, with their types.

@@ -8,7 +8,7 @@ use noregret::learner::Classes;
 use noregret::problem::Problem;
 use noregret_stream::encode::Encoder;
 use noregret_stream::encode::scale::Scaling;
-use noregret_stream::encode::survey::{Survey, SurveyOptions, look_alike, perhaps_missing};
+use noregret_stream::encode::survey::{Survey, SurveyOptions, look_alike, many_with_unit, perhaps_missing};
 use noregret_stream::setup::{Facts, leaves_rows};
 use noregret_stream::{Columns, Format, Reader, Schema};
 
@@ -218,7 +218,9 @@ fn first_pass(
     let found = found.inspect_err(|_| odd.iter().for_each(|odd| note(format_args!("noregret: {odd}"))))?;
     let numbers = many_numbers(&survey).map(|sentence| sentence + label.way_out);
     let labels = &survey.labels;
-    for sentence in numbers.into_iter().chain(look_alike(labels)).chain(perhaps_missing(labels)) {
+    let united = many_with_unit(labels, survey.labelled).map(|sentence| sentence + label.way_out);
+    for sentence in numbers.into_iter().chain(united).chain(look_alike(labels)).chain(perhaps_missing(labels))
+    {
         note(format_args!("noregret: {}: {sentence}", plan.source.name()));
     }
     Ok((reader, found))

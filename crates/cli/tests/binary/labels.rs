@@ -380,6 +380,11 @@ fn many_numbers_are_said_to_be_classes() {
     folder.write("b.csv", format!("x,label\n{}", content.replace(',', ",n")));
     let ran = folder.run("run b.csv --learner ogd").succeeded();
     assert!(!ran.stderr.contains("different numbers"), "{}", ran.stderr);
+    // Also with a unit.
+    folder.write("c.csv", format!("x,took\n{}", content.replace('\n', " ms\n")));
+    let note = "c.csv: the labels are 40 different numbers with the unit \"ms\", and each is a class of its own; written without the unit they are numbers to forecast; --label names another column";
+    let ran = folder.run("run c.csv --learner ogd").succeeded();
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
     // Fractions hardly are classes, unless they are texts.
     let objects = |quote: &str| -> String {
         (0..200).map(|t| format!("{{\"x\":{},\"label\":{quote}{}.5{quote}}}\n", t % 7, t % 40)).collect()

@@ -15,6 +15,7 @@ use crate::read::error::{ReadError, shown};
 use crate::read::label::{LabelType, value};
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
+use crate::read::table::amount;
 
 /// More classes than this are assumed to be a mistake, such as a real-valued target or the wrong label
 /// column, if most rows have different labels.
@@ -220,6 +221,22 @@ pub fn many_numbers(labels: &Labels, labelled: u64) -> Option<String> {
     let many = classes > MANY_NUMBERS && 2 * classes as u64 <= labelled;
     (many && are_numbers(labels))
         .then(|| format!("the labels are {classes} different numbers, and each is a class of its own"))
+}
+
+/// The same for numbers that all have the same unit, as in `60ms`.
+pub fn many_with_unit(labels: &Labels, labelled: u64) -> Option<String> {
+    let classes = labels.len();
+    let many = classes > MANY_NUMBERS && 2 * classes as u64 <= labelled;
+    let unit = amount::unit(labels.iter().next().filter(|_| many)?)?;
+    let number =
+        |label: &str| value(std::str::from_utf8(amount::without_unit(label.as_bytes(), unit)?).ok()?);
+    labels.iter().all(|label| number(label).is_some()).then(|| {
+        format!(
+            "the labels are {classes} different numbers with the unit {}, and each is a class of its own; written without the unit they \
+             are numbers to forecast",
+            shown(unit)
+        )
+    })
 }
 
 /// What labels are that are numbers, of which there are too many in so many `labelled` rows to be classes:
