@@ -42,6 +42,19 @@ fn words_among_days_are_missing() {
     }
 }
 
+/// As spreadsheets write them below the last row.
+#[test]
+fn blank_rows_are_told() {
+    let said = notes(&(table("a,b", "#,1#") + ",,\n , ,\n"), "");
+    let sentence = "noregret: 2 rows, the first in line 42, have empty cells only: they count as rows without a label; leave out what is no row";
+    assert!(said.contains(sentence), "{said}");
+    assert!(!notes(&(table("a,b", "#,1#") + "0,,\n"), "").contains("empty cells"));
+    let folder = Folder::with("a.ndjson", "{\"a\":1,\"y\":\"p\"}\n{\"a\":2,\"y\":\"q\"}\n{ }\n");
+    let ran = folder.run("run a.ndjson --learner ogd").succeeded();
+    let sentence = "noregret: 1 row, the first in line 3, has no key: it counts as a row without a label; leave out what is no row";
+    assert!(ran.stderr.contains(sentence), "{}", ran.stderr);
+}
+
 #[test]
 fn headers_with_repeated_or_empty_names_are_headers() {
     let said = notes(&table("a,a,,a", "#,#,#,#"), "");

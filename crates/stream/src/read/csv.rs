@@ -26,12 +26,14 @@ use csv::{ByteRecord, Reader as RecordReader};
 use self::layout::{Found, builder};
 use self::text::{CsvText, is_aligned, plain_line_ends, squeezed};
 use crate::fault::Fault;
+use crate::read::blank::Blank;
 use crate::read::columns::ColumnMap;
 use crate::read::error::{ReadError, ReadErrorKind, delimiter_name, shown};
 use crate::read::format::Format;
 use crate::read::offer;
 use crate::read::options::{ReadOptions, Speech};
 use crate::read::reader::{Reader, describe_source};
+use crate::read::remark::Remark;
 use crate::read::row::Row;
 use crate::read::source::{Peek, Source};
 use crate::read::table::schema::{CsvRole, CsvSchema};
@@ -72,6 +74,7 @@ pub(crate) fn reader(mut source: Source, options: &ReadOptions) -> Result<Box<dy
         id: None,
         offered: None,
         ends,
+        blank: Blank::default(),
     };
     let (first, remark) = rows.begin(&layout, saved.is_some(), above)?;
     said.extend(remark);
@@ -206,6 +209,8 @@ struct CsvRows {
     /// Whether a delimiter ends all rows below the names, as the first rows of a file say; on a pipe, the
     /// first one.
     ends: Option<bool>,
+    /// Rows of empty cells.
+    blank: Blank,
 }
 
 impl CsvRows {
@@ -351,6 +356,9 @@ impl Records for CsvRows {
             let what = "the row repeats the header; if the first line is a row and no header, the option header = no says so";
             return Err(ReadErrorKind::Row(what.into()));
         }
+        if record.as_slice().trim_ascii().is_empty() {
+            self.blank.count(self.line);
+        }
         if let Some(id) = self.id {
             row.tag.push_str(&String::from_utf8_lossy(record[id].trim_ascii()));
         }
@@ -373,6 +381,10 @@ impl Records for CsvRows {
 
     fn source(&self) -> Option<&Source> {
         Some(CsvRows::source(self))
+    }
+
+    fn odd(&self) -> Option<Remark> {
+        self.blank.remark("empty cells only")
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

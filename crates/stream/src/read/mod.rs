@@ -5,6 +5,7 @@
 mod absent;
 mod ahead;
 pub(crate) mod arff;
+mod blank;
 pub(crate) mod columns;
 pub(crate) mod costs;
 mod counting;

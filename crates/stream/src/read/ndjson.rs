@@ -40,6 +40,7 @@ use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
 use crate::decisions::{NO_DATA, OURS};
 use crate::fault::Fault;
+use crate::read::blank::Blank;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
@@ -85,6 +86,8 @@ struct Ndjson {
     table: Option<Table>,
     /// Numbers of the saved model that the data do not have.
     absent: Vec<u32>,
+    /// Objects without a key.
+    blank: Blank,
     notes: Vec<String>,
 }
 
@@ -189,7 +192,8 @@ fn plain(
         absent = absent_numbers(missing());
     }
     let (strict, scratch) = (saved.is_some() && options.room == 0, Scratch::default());
-    let parser = Ndjson { keys, width, strict, scratch, table, absent, notes };
+    let blank = Blank::default();
+    let parser = Ndjson { keys, width, strict, scratch, table, absent, blank, notes };
     Ok(LineReader::boxed(source, columns, parser))
 }
 
@@ -464,6 +468,9 @@ impl LineParser for Ndjson {
                 parse_object(&plain, keys, table, scratch, row, columns)?
             }
         };
+        if line.trim_ascii().strip_prefix('{').is_some_and(|rest| rest.trim_ascii() == "}") {
+            self.blank.count(row.line);
+        }
         if self.keys.shape == Shape::Array {
             let width = *self.width.get_or_insert(length);
             if length != width {
@@ -504,7 +511,8 @@ impl LineParser for Ndjson {
     }
 
     fn odd_cells(&self) -> Vec<Remark> {
-        self.table.iter().flat_map(|table| &table.cells).filter_map(Column::odd).collect()
+        let cells = self.table.iter().flat_map(|table| &table.cells).filter_map(Column::odd);
+        cells.chain(self.blank.remark("no key")).collect()
     }
 
     fn absent(&self) -> Vec<u32> {

@@ -59,6 +59,11 @@ pub(crate) trait Records: Send {
         self.source()?.size()
     }
 
+    /// A remark on the records so far.
+    fn odd(&self) -> Option<Remark> {
+        None
+    }
+
     /// What was recognised besides the columns.
     fn describe(&self) -> Vec<(&'static str, String)> {
         vec![]
@@ -213,7 +218,8 @@ impl<R: Records> Reader for Table<R> {
     }
 
     fn odd_cells(&self) -> Vec<Remark> {
-        self.cells.iter().filter_map(Column::odd).chain(self.columns.unknown()).collect()
+        let cells = self.cells.iter().filter_map(Column::odd).chain(self.columns.unknown());
+        cells.chain(self.records.odd()).collect()
     }
 
     fn position(&self) -> u64 {
