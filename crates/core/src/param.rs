@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub mod exploration;
+pub mod mode;
 pub(crate) mod prior;
 
 /// A parameter's value from a front end.

@@ -61,21 +61,12 @@ use crate::loss::gap::Surrogate;
 use crate::loss::hinge::hinge;
 use crate::loss::smooth_hinge::smooth_hinge;
 use crate::param::exploration::Exploration;
+pub use crate::param::mode::Mode;
 use crate::param::{ParamError, positive};
+use crate::params;
 use crate::prediction::{Prediction, argmax, mix};
 use crate::problem::Problem;
 use crate::state::state;
-use crate::{param_words, params};
-
-param_words! {
-    /// What is revealed of a round.
-    pub enum Mode {
-        /// The label.
-        Full = "full",
-        /// Whether the played label was right.
-        Bandit = "bandit",
-    }
-}
 
 params! {
     /// Parameters of [`Gaptron`].

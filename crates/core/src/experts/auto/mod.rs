@@ -122,11 +122,11 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
-use crate::full::gaptron::Mode;
 use crate::guarantee::Guarantee;
 use crate::hand_on;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::parallel::Workers;
+use crate::param::mode::Mode;
 use crate::param::prior::Prior;
 use crate::param::{ParamError, positive};
 use crate::params;
@@ -194,6 +194,12 @@ fn limits(params: &AutoParams, problem: &Problem) -> Limits {
     let work = budget_work(params.budget.unwrap_or_else(|| default_budget(problem)));
     let numbers = numbers_in(params.member_memory.unwrap_or(DEFAULT_MEMORY));
     Limits { work, numbers, costs: params.cost_factors.unwrap_or_default() }
+}
+
+/// The members that are active at first.
+fn active(params: &AutoParams, problem: &Problem) -> Vec<Description> {
+    let lineup = params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
+    lineup.0.into_iter().filter(|place| !place.dropped).map(|place| place.member).collect()
 }
 
 /// Members may be added or dropped after this round, and after every later power of two.
@@ -378,17 +384,13 @@ impl Algorithm for Auto {
     own! { numbers }
 
     fn numbers_for(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup =
-            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
-        let active = lineup.0.iter().filter(|place| !place.dropped);
-        active.map(|place| place.member.numbers(problem)).fold(0, usize::saturating_add)
+        let numbers = active(params, problem).into_iter().map(|member| member.numbers(problem));
+        numbers.fold(0, usize::saturating_add)
     }
 
     fn numbers_at_first(params: &AutoParams, problem: &Problem) -> usize {
-        let lineup =
-            params.members.clone().unwrap_or_else(|| Lineup::within(problem, limits(params, problem)));
-        let active = lineup.0.iter().filter(|place| !place.dropped);
-        active.map(|place| place.member.numbers_at_first(problem)).fold(0, usize::saturating_add)
+        let numbers = active(params, problem).into_iter().map(|member| member.numbers_at_first(problem));
+        numbers.fold(0, usize::saturating_add)
     }
 }
 
