@@ -7,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue, Method, header};
 use noregret_stream::Fault;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::model::spec::shown;
+use crate::refusal::shown;
 
 /// How long a browser keeps the answer.
 const KEPT: Duration = Duration::from_secs(3600);

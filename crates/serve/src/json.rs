@@ -12,8 +12,7 @@ use serde::de::{
 use serde_json::map::{Entry, Map};
 use serde_json::{Number, Value};
 
-use crate::model::spec::{cut, shown};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, cut, shown};
 
 /// The key of the features.
 const FEATURES: &str = "x";

@@ -72,9 +72,9 @@ use serde_json::Value;
 use crate::api::described::Refused;
 use crate::app::{App, Asking, key_of};
 use crate::hub::{Hub, Place, descriptions};
-use crate::model::spec::shown;
 use crate::nodes::Node;
 use crate::personalizer::answers::refused_at;
+use crate::refusal::shown;
 use crate::safety::keys::LiveKeys;
 use crate::traces::Traces;
 

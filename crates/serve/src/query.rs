@@ -7,9 +7,8 @@ use axum::http::{Method, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::model::spec::shown;
 use crate::personalizer::answers::{has, refused_at};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 /// A parameter, with the only value that it may have, if there is one.
 type Parameter = (&'static str, Option<&'static str>);

@@ -1,6 +1,12 @@
-//! Errors of requests: one sentence, the field concerned, and the status.
+//! Errors of requests: one sentence, the field concerned, and the status; and how a sentence repeats what a
+//! request has.
 
 use std::fmt;
+
+use serde_json::Value;
+
+/// Number of characters of untrusted text shown in messages.
+const MOST_SHOWN: usize = 60;
 
 /// An error of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,5 +99,26 @@ impl fmt::Display for Refusal {
             Some(field) => write!(f, "{field}: {}", self.detail),
             None => f.write_str(&self.detail),
         }
+    }
+}
+
+/// An untrusted text, quoted and truncated.
+pub(crate) fn shown(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// An untrusted value, as truncated JSON.
+pub(crate) fn shown_value(value: &Value) -> String {
+    cut(&value.to_string(), MOST_SHOWN)
+}
+
+/// The text, truncated after `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

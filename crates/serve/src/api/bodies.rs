@@ -10,8 +10,8 @@ use crate::model::engine::{Answer, Chosen, Forecasted};
 use crate::model::event::{Decide, Event, Offered};
 use crate::model::flat::Flat;
 use crate::model::handle::Handle;
-use crate::model::spec::{label_kinds, label_of, shown_value};
-use crate::refusal::Refusal;
+use crate::model::spec::{label_kinds, label_of};
+use crate::refusal::{Refusal, shown_value};
 
 fn of(kind: Type) -> Object {
     Object::with_type(kind)
@@ -435,7 +435,7 @@ impl FeedbackBody {
 }
 
 /// An answer of the writer as JSON.
-pub(crate) fn shown(answer: Answer) -> Value {
+pub(crate) fn told(answer: Answer) -> Value {
     match answer {
         Answer::Done => json!({"done": true}),
         Answer::Unlearnt => json!({"done": true, "learnt": false}),

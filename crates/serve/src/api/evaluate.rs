@@ -23,8 +23,8 @@ use crate::model::continued::LONGEST;
 use crate::model::engine::Engine;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::Handle;
-use crate::model::spec::{Feedback, Spec, shown};
-use crate::refusal::Refusal;
+use crate::model::spec::{Feedback, Spec};
+use crate::refusal::{Refusal, shown};
 use crate::safety::keys::Right;
 
 /// The largest number of policies in a request.

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 
 use super::Answered;
 use super::bodies::{
-    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody, Wanted, shown,
+    ActivateBody, DecideBody, Decision, FeedbackBody, Forecast, LearnBody, Learnt, PredictBody, Wanted, told,
 };
 use super::described::{OfModel, Refused};
 use super::streams;
@@ -101,7 +101,7 @@ async fn act(
         }
     };
     timed(what, &name, begun, done.is_ok());
-    Ok(answered(StatusCode::OK, &shown(done?)))
+    Ok(answered(StatusCode::OK, &told(done?)))
 }
 
 /// Learns a row with its label; answers with the forecast made before.

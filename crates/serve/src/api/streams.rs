@@ -16,7 +16,7 @@ use noregret_stream::Fault;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::bodies::{Wanted, shown};
+use super::bodies::{Wanted, told};
 use crate::model::engine::Answer;
 use crate::model::handle::Handle;
 use crate::refusal::Refusal;
@@ -163,7 +163,7 @@ fn response(handle: Arc<Handle>, mut answers: mpsc::Receiver<(u64, Line)>) -> Re
         while let Some((number, line)) = answers.recv().await {
             let answer = match line {
                 Line::Now(answer) => answer,
-                Line::Later(answer) => handle.answered(answer).await.map(shown),
+                Line::Later(answer) => handle.answered(answer).await.map(told),
             };
             if out.send(Ok(text(number, answer))).await.is_err() {
                 // The client has disconnected; queued events are still applied.
@@ -212,7 +212,7 @@ pub(super) fn acted(
                         Some(Err(refusal)) => Err(refusal.clone()),
                         None => Err(Refusal::failed("the model cannot be read")),
                     };
-                    Line::Now(at.map(|at| shown(Answer::Forecast(at))))
+                    Line::Now(at.map(|at| told(Answer::Forecast(at))))
                 }
                 Ok(Wanted::Event(event)) => match handle.enqueue(*event).await {
                     Ok(answer) => Line::Later(answer),

@@ -9,9 +9,9 @@ use noregret_stream::decisions::pending::{Verdict, learnt};
 
 use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
-use super::spec::{Aggregation, Mode, shown};
+use super::spec::{Aggregation, Mode};
 use super::waiting::Waits;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 impl Engine {
     /// A reward for the learner, clipped to [0, 1].

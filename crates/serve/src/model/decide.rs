@@ -11,9 +11,9 @@ use noregret_stream::encode::{Example, Unscaled};
 use super::engine::{Answer, Chosen, Done, Engine, check_scores};
 use super::event::{Decide, Outcome};
 use super::rows;
-use super::spec::{Feedback, Mode, RowKind, check_label, shown};
+use super::spec::{Feedback, Mode, RowKind, check_label};
 use super::waiting::Waits;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 /// The labels that may be played in a slot, by position, and the first of them.
 struct Choice {

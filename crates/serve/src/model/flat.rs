@@ -10,8 +10,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAcces
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 use crate::safety::limits::Limits;
 
 /// Greatest depth of nested objects.

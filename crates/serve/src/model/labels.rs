@@ -12,8 +12,8 @@ use super::engine::{Answer, Done, Engine};
 use super::event::Outcome;
 use super::offer::Offering;
 use super::rows;
-use super::spec::{Feedback, RowKind, Spec, check_label, shown};
-use crate::refusal::Refusal;
+use super::spec::{Feedback, RowKind, Spec, check_label};
+use crate::refusal::{Refusal, shown};
 
 /// A change of labels, checked.
 struct Change {

@@ -16,9 +16,9 @@ use super::engine::{Answer, Done, Engine, Forecasted, check_forecast};
 use super::event::Outcome;
 use super::flat::Flat;
 use super::rows;
-use super::spec::{Feedback, check_label, label_of, shown, shown_value};
+use super::spec::{Feedback, check_label, label_of};
 use super::waiting::Asked;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown, shown_value};
 
 impl Engine {
     /// Forecasts a row, and stores it until its label.

@@ -6,8 +6,8 @@ use noregret_stream::GivenLabel;
 use noregret_stream::encode::Encoder;
 
 use super::event::Decide;
-use super::spec::{RowKind, check_label, shown};
-use crate::refusal::Refusal;
+use super::spec::{RowKind, check_label};
+use crate::refusal::{Refusal, shown};
 
 /// The labels of a model.
 pub(super) struct Offering<'a> {

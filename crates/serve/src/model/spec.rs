@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{self, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type};
 
 use super::service::or_default;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown, shown_value};
 use crate::safety::limits::Limits;
 
 pub use super::service::{Aggregation, Mode, Service};
@@ -223,30 +223,6 @@ pub(crate) fn check_label(field: &str, text: &str) -> Result<(), Refusal> {
 
 /// Largest number of bytes of a label.
 const LONGEST_LABEL: usize = 256;
-
-/// Number of characters of untrusted text shown in messages.
-const MOST_SHOWN: usize = 60;
-
-/// An untrusted text, quoted and truncated.
-pub(crate) fn shown(text: &str) -> String {
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
-    }
-}
-
-/// An untrusted value, as truncated JSON.
-pub(crate) fn shown_value(value: &Value) -> String {
-    cut(&value.to_string(), MOST_SHOWN)
-}
-
-/// The text, truncated after `most` characters.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
 
 /// What is needed for a number of things, in refusals.
 const WHOLE: &str = "a whole number";

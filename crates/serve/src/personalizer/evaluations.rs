@@ -19,8 +19,7 @@ use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
 use crate::model::handle::{Handle, now};
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 use crate::safety::keys::Right;
 
 /// The folder of reports.

@@ -16,8 +16,7 @@ use crate::model::engine::{Answer, Chosen};
 use crate::model::event::{Decide, Event, Offered, Outcome, Slot, slot_id};
 use crate::model::flat::Flat;
 use crate::model::handle::Handle;
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 use crate::safety::keys::Right;
 
 /// Features: dictionaries, possibly nested.

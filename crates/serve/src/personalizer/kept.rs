@@ -15,8 +15,7 @@ use super::answers::Answered;
 use crate::app::aside;
 use crate::app::{App, json as answered};
 use crate::model::handle::Handle;
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 use crate::safety::keys::Right;
 use crate::safety::names::check;
 

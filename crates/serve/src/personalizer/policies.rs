@@ -4,8 +4,7 @@
 use noregret::registry;
 use serde_json::{Map, Value};
 
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 /// What a policy asks for.
 #[derive(Debug, PartialEq)]

@@ -14,8 +14,8 @@ use crate::api::models::its_own;
 use crate::app::json as answered;
 use crate::model::engine::{Engine, Keep};
 use crate::model::handle::{Handle, Restored, now};
-use crate::model::spec::{Aggregation, Mode, Service, shown, shown_value};
-use crate::refusal::Refusal;
+use crate::model::spec::{Aggregation, Mode, Service};
+use crate::refusal::{Refusal, shown, shown_value};
 use crate::safety::keys::Right;
 use crate::store;
 

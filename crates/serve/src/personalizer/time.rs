@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use jiff_core::civil::{Date, UnixEpochDay};
 
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 const MILLIS_OF_DAY: i64 = 86_400_000;
 

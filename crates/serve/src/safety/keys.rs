@@ -9,8 +9,7 @@ use noregret_stream::{Fault, Replacement};
 use serde::{Deserialize, Serialize};
 
 use crate::locks::Unpoisoned;
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 /// The right of a key; each includes the previous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! Names of models, which are also names of folders.
 
-use crate::model::spec::shown;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, shown};
 
 /// Checks that `name` is a valid name of `whose` kind (`the model's`): 1 to 64 letters, digits, `-`, `_` and
 /// `.`, the first a letter or digit. Such a name cannot be a path out of the folder that it is in.
