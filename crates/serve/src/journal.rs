@@ -15,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::app::{App, key_of};
-use crate::model::handle::now;
+use crate::model::shared::now;
 use crate::traces::About;
 
 /// The form of log lines.

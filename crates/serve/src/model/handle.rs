@@ -1,12 +1,12 @@
-//! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and shared
-//! state.
+//! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and what is seen of
+//! it.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, RwLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use noregret::model::Archive;
 use noregret_stream::Fault;
@@ -14,10 +14,11 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::continued::Continued;
-use super::engine::{Answer, Engine, Forecasted, Keep};
+use super::engine::{Answer, Engine, Forecasted};
 use super::event::{Decide, Event};
 use super::held::Held;
 use super::reader::{Reader, Seen};
+use super::shared::{Command, Reply, Restored, Shared, now};
 use super::spec::{RowKind, Service, Spec};
 use super::worker::Worker;
 use super::writer::Writer;
@@ -27,47 +28,6 @@ use crate::refusal::Refusal;
 use crate::safety::limits::Limits;
 use crate::store::{self, Store};
 use crate::turns;
-
-/// A command to a model.
-pub(super) enum Command {
-    /// An event.
-    Do(Box<Event>, Reply<Answer>),
-    /// A read-only copy, which includes all answered events.
-    Look(Reply<Arc<Reader>>),
-    /// The description of the model, without a copy of it.
-    Describe(Reply<Arc<Value>>),
-    /// Write a snapshot; returns its event number.
-    Save(Reply<u64>),
-    /// Replace the state by a snapshot or another model.
-    Restore(Box<Restored>, Reply<u64>),
-    /// Start a new log.
-    Forget(Reply<()>),
-    /// The model file.
-    Export(Reply<Archive>),
-    /// A complete snapshot.
-    Snapshot(Reply<Archive>),
-    /// End after all earlier commands.
-    Stop,
-    /// Fail, as by a fault of the program.
-    #[cfg(test)]
-    Panic(Reply<()>),
-}
-
-impl Command {
-    /// Whether it changes the model, or its files.
-    fn changes(&self) -> bool {
-        matches!(self, Self::Do(..) | Self::Save(_) | Self::Restore(..) | Self::Forget(_))
-    }
-}
-
-/// The replacement of a state.
-pub(crate) struct Restored {
-    pub(crate) engine: Engine,
-    /// The parts of the present state that are kept.
-    pub(crate) keep: Keep,
-}
-
-pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 /// The handle of a running model.
 pub(crate) struct Handle {
@@ -84,49 +44,6 @@ pub(crate) struct Handle {
     pub(crate) evaluations: Continued<Value>,
 }
 
-/// State shared by the thread and the requests.
-pub(super) struct Shared {
-    /// What was last seen of the model.
-    pub(super) seen: RwLock<Arc<Seen>>,
-    /// The newest copy, from the first forecast on until nobody has asked for one for a while: a copy takes
-    /// as much memory as the model.
-    pub(super) reader: RwLock<Option<Arc<Reader>>>,
-    /// When somebody last asked for it, in microseconds since the start.
-    looked: AtomicU64,
-    /// The newest event that is durable.
-    pub(super) committed: AtomicU64,
-    /// By how much the numbers in new ids are larger than those of their events: smaller ones may have been
-    /// given to decisions that the log does not have.
-    pub(super) ahead: AtomicU64,
-    /// Number of waiting commands.
-    pub(super) waiting: AtomicU64,
-    /// When the copy was made, and how long it took, in microseconds since the start.
-    pub(super) copied: AtomicU64,
-    pub(super) took: AtomicU64,
-    pub(super) started: Instant,
-    pub(super) spec: RwLock<Spec>,
-    /// Why the model is suspended, if it is.
-    pub(super) failed: RwLock<Option<String>>,
-    /// Why writes are refused, if they are.
-    unwritable: RwLock<Option<String>>,
-    /// Number of refused events since the start.
-    pub(super) refused: AtomicU64,
-    pub(super) saving: AtomicBool,
-    /// Whether its state is on the disk only.
-    rests: AtomicBool,
-    /// Its versions, if somebody has asked for them since it rests: then they stay as they are.
-    versions: Mutex<Option<Arc<Vec<u64>>>>,
-    /// For a shadow: the last event of its model that it has, durably.
-    pub(super) followed: AtomicU64,
-    /// Whether it is being stopped.
-    ending: AtomicBool,
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
-}
-
 impl Handle {
     /// Starts the model on a separate thread. One that was recovered, and is not new, rests until it is
     /// asked.
@@ -139,26 +56,7 @@ impl Handle {
     ) -> Result<Self, Fault> {
         let (queue, commands) = channel();
         let seq = engine.standing.seq;
-        let shared = Arc::new(Shared {
-            seen: RwLock::new(Arc::new(engine.seen())),
-            reader: RwLock::new(None),
-            looked: AtomicU64::new(0),
-            committed: AtomicU64::new(seq),
-            ahead: AtomicU64::new(store.newest_aside().saturating_sub(seq)),
-            waiting: AtomicU64::new(0),
-            copied: AtomicU64::new(0),
-            took: AtomicU64::new(0),
-            started: Instant::now(),
-            spec: RwLock::new(engine.spec.clone()),
-            failed: RwLock::new(None),
-            unwritable: RwLock::new(None),
-            refused: AtomicU64::new(0),
-            saving: AtomicBool::new(false),
-            rests: AtomicBool::new(false),
-            versions: Mutex::new(None),
-            followed: AtomicU64::new(engine.standing.followed),
-            ending: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared::new(&engine, store.newest_aside().saturating_sub(seq)));
         let (kind, folder, common) = (engine.kind, store.folder().to_owned(), store.common());
         let last = engine.standing.at;
         if last > now() + 1000 {
@@ -499,45 +397,6 @@ impl Handle {
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         let _ = self.queue.send(Command::Stop);
         self.worker.stop();
-    }
-}
-
-impl Shared {
-    /// Counts a refusal of the model `name`.
-    pub(super) fn refuse(&self, name: &str) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-        metrics::counter!("noregret_rounds_refused_total", "model" => name.to_owned()).increment(1);
-    }
-
-    /// The newest copy, if there is one.
-    fn look(&self) -> Option<Arc<Reader>> {
-        self.looked.store(self.since_start(), Ordering::Relaxed);
-        self.reader.read().unpoisoned().clone()
-    }
-
-    /// Drops the copy that nobody has asked for in the last `micros` microseconds.
-    pub(super) fn drop_unused(&self, micros: u64) {
-        if self.since_start().saturating_sub(self.looked.load(Ordering::Relaxed)) > micros {
-            drop(self.reader.write().unpoisoned().take());
-        }
-    }
-
-    pub(super) fn unwritable(&self) -> Option<String> {
-        self.unwritable.read().unpoisoned().clone()
-    }
-
-    pub(super) fn set_unwritable(&self, what: Option<String>) {
-        *self.unwritable.write().unpoisoned() = what;
-    }
-
-    /// Notes that its state is on the disk only, or no longer.
-    pub(super) fn set_rests(&self, rests: bool) {
-        self.rests.store(rests, Ordering::Relaxed);
-        *self.versions.lock().unpoisoned() = None;
-    }
-
-    pub(super) fn since_start(&self) -> u64 {
-        self.started.elapsed().as_micros() as u64
     }
 }
 

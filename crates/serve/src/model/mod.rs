@@ -3,9 +3,9 @@
 //! waits for an answer (`waiting`), what is on offer (`offer`), counts (`standing`), JSON to features
 //! (`flat`) and rows (`rows`), those of a table (`table`), room for new ones (`room`), files (`snapshot`),
 //! read-only copies (`reader`), importance of features (`importance`), its queue (`handle`), the thread that
-//! owns it (`writer`) while it is awake (`worker`), what it holds unless the model rests (`held`), the thread
-//! that sends events to a shadow (`follower`), evaluations that go on after their request (`continued`), and
-//! recovery (`recovery`).
+//! owns it (`writer`) while it is awake (`worker`), what both have in common (`shared`), what it holds unless
+//! the model rests (`held`), the thread that sends events to a shadow (`follower`), evaluations that go on
+//! after their request (`continued`), and recovery (`recovery`).
 
 pub mod event;
 pub mod spec;
@@ -31,6 +31,7 @@ mod room;
 pub(crate) mod rows;
 mod service;
 mod shadow;
+pub(crate) mod shared;
 pub(crate) mod snapshot;
 pub(crate) mod standing;
 mod table;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::handle::Command;
+use super::shared::Command;
 use super::writer::Writer;
 use crate::locks::Unpoisoned;
 use crate::turns;

@@ -18,7 +18,8 @@ use super::time::{moment, times};
 use crate::api::evaluate::{evaluated_on_log, learning};
 use crate::app::json as answered;
 use crate::model::evaluation::{Candidate, Simple};
-use crate::model::handle::{Handle, now};
+use crate::model::handle::Handle;
+use crate::model::shared::now;
 use crate::refusal::{Refusal, shown};
 use crate::safety::keys::Right;
 

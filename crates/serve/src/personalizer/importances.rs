@@ -11,8 +11,8 @@ use super::answers::Answered;
 use super::kept;
 use super::time::{moment, times};
 use crate::app::aside;
-use crate::model::handle::now;
 use crate::model::importance::last_decisions;
+use crate::model::shared::now;
 use crate::refusal::Refusal;
 use crate::safety::keys::Right;
 

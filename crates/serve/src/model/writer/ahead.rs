@@ -4,7 +4,7 @@ use std::sync::mpsc::Receiver;
 
 use super::Writer;
 use crate::model::event::{Decide, Event};
-use crate::model::handle::Command;
+use crate::model::shared::Command;
 
 impl Writer {
     /// Where `first` is a decision that takes long, reads those that wait behind it, at most `most` commands,

@@ -8,10 +8,10 @@ use noregret_stream::Fault;
 use super::Writer;
 use crate::locks::Unpoisoned;
 use crate::model::event::{Event, Outcome};
-use crate::model::handle::{Command, Restored};
 use crate::model::held::Held;
 use crate::model::log;
 use crate::model::reader::Reader;
+use crate::model::shared::{Command, Restored};
 use crate::refusal::Refusal;
 use crate::turns;
 
