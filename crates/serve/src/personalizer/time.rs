@@ -55,6 +55,9 @@ fn moment_of(text: &str) -> Option<i64> {
         Some(at) if time[at..] == *"Z" => (&time[..at], 0),
         Some(at) => {
             let [hours, minutes] = numbers(time[at..].get(1..)?, ':', 2)?[..] else { return None };
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
             let minutes = hours * 60 + minutes;
             (&time[..at], if time[at..].starts_with('-') { -minutes } else { minutes })
         }
@@ -139,6 +142,8 @@ mod tests {
             "2000-02-29T00:60:00Z",
             "2000-02-29T00:00Z",
             "2000-02-29T00:00:00+1é",
+            "2000-02-29T00:00:00+01:75",
+            "2000-02-29T00:00:00-24:00",
         ] {
             assert_eq!(moment_of(text), None, "{text}");
         }
