@@ -10,7 +10,6 @@ pub mod hinge;
 pub(crate) mod improper;
 pub mod logistic;
 pub mod smooth_hinge;
-pub mod squared;
 
 #[cfg(test)]
 mod finite_difference {

@@ -68,8 +68,6 @@ impl Reader for Unlabelled {
     hand_on! { self.inside;
         fn columns(&self) -> &Columns;
         fn take_back(&mut self);
-        fn keep(&mut self, bytes: usize);
-        fn again(&mut self) -> Option<Box<dyn Reader>>;
         fn dropped_features(&self) -> u64;
         fn absent(&self) -> Vec<u32>;
         fn position(&self) -> u64;
