@@ -102,7 +102,7 @@ fn load(plan: &StreamPlan, path: &Path, feedback: Option<FeedbackChoice>) -> Res
     Ok(Opened {
         learner: saved.learner,
         encoder,
-        reader,
+        reader: Box::new(Watched::new(reader, None, &Stop::default()).going_on(saved.schema)),
         rows: None,
         open_classes: false,
         takes_in,

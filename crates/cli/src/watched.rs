@@ -18,6 +18,8 @@ pub(crate) struct Watched {
     bar: Option<ProgressBar>,
     /// Interrupts a first pass.
     stop: Stop,
+    /// The schema of the model that goes on, if the rows are lines of features and it has learnt a table.
+    table: Option<Schema>,
 }
 
 impl Watched {
@@ -31,7 +33,15 @@ impl Watched {
             bar.enable_steady_tick(TICK);
             Some(bar)
         });
-        Self { reader, position: Arc::default(), rows: 0, bar, stop: stop.clone() }
+        Self { reader, position: Arc::default(), rows: 0, bar, stop: stop.clone(), table: None }
+    }
+
+    /// The same for a model with the schema `saved`: lines of features say nothing of the columns of its table,
+    /// which it keeps.
+    pub(crate) fn going_on(mut self, saved: Schema) -> Self {
+        let is_kept = saved.csv.is_some() && self.reader.schema().csv.is_none();
+        self.table = is_kept.then_some(saved);
+        self
     }
 
     /// The reader's position in bytes, updated by the reader.
@@ -63,6 +73,14 @@ impl Reader for Watched {
         self.reader.read(row)
     }
 
+    fn schema(&self) -> Schema {
+        let schema = self.reader.schema();
+        match &self.table {
+            Some(table) => Schema { columns: schema.columns, missing: schema.missing, ..table.clone() },
+            None => schema,
+        }
+    }
+
     hand_on! { self.reader;
         fn columns(&self) -> &Columns;
         fn take_back(&mut self);
@@ -73,7 +91,6 @@ impl Reader for Watched {
         fn odd_cells(&self) -> Vec<Remark>;
         fn position(&self) -> u64;
         fn size(&self) -> Option<u64>;
-        fn schema(&self) -> Schema;
         fn describe(&self) -> Vec<(&'static str, String)>;
         fn notes(&self) -> Vec<String>;
     }

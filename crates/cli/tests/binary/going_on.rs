@@ -425,3 +425,22 @@ fn a_full_disk_under_the_log_is_named() {
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.starts_with("noregret: --log l.ndjson: cannot be written: File too large"), "{errors}");
 }
+
+/// Lines of features say nothing of the columns of the table that a model has learnt: it keeps them.
+#[test]
+fn a_model_of_a_table_keeps_its_columns_beside_lines_of_features() {
+    let row = |t: usize| format!("{}.5,{},{}\n", t % 7, ["red", "blue"][t % 3 / 2], ["x", "y"][t % 2]);
+    let folder = Folder::with("a.csv", "1,hue,kind\n".to_owned() + &(0..40).map(row).collect::<String>());
+    folder.write(
+        "b.svm",
+        (0..20).map(|t| format!("{} 1:{}.5\n", ["x", "y"][t % 2], t % 7)).collect::<String>(),
+    );
+    folder.run("run a.csv --header yes --learner ogd --save m --quiet").succeeded();
+    folder.run("run b.svm --load m --save n --quiet").succeeded();
+    let schema = |model: &str| {
+        folder.run(&format!("inspect {model} --json")).succeeded().objects()[0]["schema"].clone()
+    };
+    assert_eq!(schema("n"), schema("m"));
+    assert_eq!(schema("n")["label"], "kind");
+    folder.run("predict n a.csv").succeeded();
+}
