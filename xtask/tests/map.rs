@@ -69,6 +69,23 @@ fn the_map_names_what_is_there() {
 }
 
 #[test]
+fn every_file_says_what_it_is() {
+    let folders =
+        above_core().into_iter().chain(["crates/core/src".to_owned(), "experiments/src".to_owned()]);
+    for file in folders.flat_map(|folder| files(&folder, ".rs")) {
+        assert!(text(&file).starts_with("//! "), "{file}");
+    }
+    for package in ["cli/src/lib", "core/src/lib", "serve/src/lib", "stream/src/lib", "stream/src/read/mod"] {
+        let text = text(&format!("crates/{package}.rs"));
+        let head: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let module = |line: &str| Some(line.strip_suffix(';')?.split_once("mod ")?.1.to_owned());
+        for name in text.lines().filter_map(module).filter(|name| name != "testing") {
+            assert!(head.contains(&format!("`{name}`")), "{package} does not name {name}");
+        }
+    }
+}
+
+#[test]
 fn core_knows_no_files_clocks_or_threads() {
     for file in files("crates/core/src", ".rs") {
         for word in ["std::fs", "std::net", "std::time", "std::thread", "std::process", "println!"] {

@@ -1,5 +1,15 @@
 //! The noregret command line, as a library of one function, called by the program and the Python
 //! package.
+//!
+//! * `args` declares what can be typed, with the words of `choices`; `tips` answers what cannot.
+//! * `plan` makes plans of it, with `settings`, learners (`wanted`) and their parameters (`sweep`), and
+//!   checks the `files`.
+//! * `facts` finds what a plan does not say in the data (`watched`), and `open` makes learner and examples.
+//! * `cmd` has the commands, `pass` runs many learners over one pass of the data; a run is saved by
+//!   `checkpoint`, and ends early by `interrupt`.
+//! * Results are shown by `progress`, `summary`, `comparison` and `forecasts`, as charts by `plot` and
+//!   `report`, and with `abstention`.
+//! * A `failure` is a sentence, with a `hint` at the option that mends it; `note` writes beside the results.
 
 mod abstention;
 mod args;

@@ -27,14 +27,17 @@
 //! * [`learner`]: the traits. [`full`]: full-information learners, one file each; [`bandit`]:
 //!   bandit learners; [`boosting`]: boosting of weak learners; [`experts`]: prediction with expert
 //!   advice, and mixtures of learners, including the default.
-//! * [`registry`]: the list of algorithms; [`algorithm`] and [`param`]: their descriptions and
-//!   parameters.
+//! * [`registry`]: the list of algorithms, each an `entry`; [`algorithm`] and [`param`]: their descriptions
+//!   and parameters.
 //! * [`state`] and [`model`]: the state of learners, and model files; [`merge`]: merging of
 //!   learners.
 //! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides; [`guarantee`]: a
 //!   theorem evaluated for a learner in its present state; [`facts`]: whether a run is as it assumes.
 //! * [`batch`]: the best predictor in hindsight; online-to-batch conversion.
-//! * [`rng`]: the seeded generator; [`parallel`]: work on threads of the caller.
+//! * [`open_classes`]: classes that appear during a run; [`division`]: members of a mixture in several
+//!   processes.
+//! * [`rng`]: the seeded generator; [`parallel`]: work on threads of the caller; `kernel`: mathematics that
+//!   learners share; `hand_on`: methods of wrappers.
 //!
 //! # Features
 //!

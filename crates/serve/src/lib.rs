@@ -9,9 +9,11 @@
 //! | [`api`] | our own protocol: routes, bodies, errors |
 //! | `personalizer` | Azure AI Personalizer's protocol, on the same events |
 //! | [`model`] | a model's settings, its events, the thread that owns it, read-only copies, recovery |
+//! | `hub` | all models, by name |
 //! | `store` | the log and the snapshots on disk |
 //! | [`safety`] | limits, names, keys |
-//! | `page` | web pages |
+//! | `app`, `refusal` | what all requests have in common; errors of requests |
+//! | `page`, `openapi` | web pages; the document that describes the protocols |
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `traces` | traces of requests, for OpenTelemetry |
 //! | `cors` | pages of other origins |

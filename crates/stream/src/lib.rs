@@ -16,6 +16,9 @@
 //! | [`decisions`] | decision logs: writing, reading and replaying |
 //! | [`evaluate`] | off-policy evaluation of logged decisions |
 //! | [`draw`] | charts, and the HTML report of a run |
+//!
+//! They share `fault`, what is wrong before its place is known; [`words`], numbers and names in sentences;
+//! [`mean`], means and variances online; and `ahead`, work on a thread of its own.
 
 mod read;
 mod write;

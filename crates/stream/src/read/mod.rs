@@ -1,6 +1,17 @@
-//! From bytes to rows: `open` recognises the `format`; `source` splits the bytes from `decompress`
-//! into lines; one module per format implements [`Reader`](reader::Reader) and parses lines into
-//! [`Row`](row::Row)s.
+//! From bytes to rows, in the order of the data:
+//!
+//! * `open` opens what is asked for (`options`, `missing`, `logs`) in its `format`, given or by the first
+//!   lines (`recognise`).
+//! * `source` splits bytes into lines: of files (`decompress`), pipes (`live`), Redis streams (`redis`), and
+//!   arrays of JSON (`objects`).
+//! * A module for each format makes a [`Row`](row::Row) of them: `arff`, `csv`, `libsvm`, `ndjson`, `parquet`
+//!   and `vw`, and `memory` for a table of another program. It implements [`Reader`](reader::Reader), mostly
+//!   by lines (`reader`) or by cells (`table`).
+//! * A `row` has a `number` for each of some `columns`, which may be the `hash` of a name; a `label`, or
+//!   `costs`; the labels on `offer`; and features for numbers that are missing (`holes`).
+//! * Above all formats, `unlabelled` takes away labels that are missing, and `ahead` reads on a thread.
+//!
+//! What is wrong is an `error`, and what is odd a `remark`, as those of `absent` and `counting`.
 
 mod absent;
 mod ahead;
