@@ -89,7 +89,14 @@ impl Bench<'_> {
         };
         // The mean forecast needs the whole distribution.
         let whole = distributed || !matches!(policy, Policy::Logged);
-        let estimates = if whole { self.estimates(taken.estimates, &example, model)? } else { None };
+        // Labels that the policy does not play count for nothing, but for the one that was played.
+        let estimates = match &evaluation {
+            Some(own) if whole => {
+                let wanted = |label: usize| own[label] > 0.0 || label == played.0;
+                self.estimates(taken.estimates, &example, model, wanted)?
+            }
+            _ => None,
+        };
         Ok(Waiting {
             example,
             label: taken.label as usize,
@@ -126,18 +133,20 @@ impl Bench<'_> {
         Ok(example)
     }
 
-    /// The estimated rewards of all labels: those `given` in the log, else those of a model.
+    /// The estimated rewards of all labels: those `given` in the log, else those of a model, as far as they
+    /// are `wanted`.
     fn estimates(
         &self,
         given: Vec<f64>,
         example: &Example,
         model: Option<&mut RewardModel>,
+        wanted: impl Fn(usize) -> bool,
     ) -> Result<Option<Vec<f64>>, Fault> {
         match (given.len(), model) {
             (0, None) => Ok(None),
             (0, Some(model)) => {
                 let mut estimates = Vec::new();
-                model.estimate(example.features(), &mut estimates);
+                model.estimate(example.features(), wanted, &mut estimates);
                 Ok(Some(estimates))
             }
             (count, _) if count == self.labels.len() => Ok(Some(given)),

@@ -143,13 +143,18 @@ impl RewardModel {
         weights.map(|weight| weight / total)
     }
 
-    /// Writes the estimates for `x` to `out`.
-    pub fn estimate(&mut self, x: Features<'_>, out: &mut Vec<f64>) {
+    /// Writes the estimates for `x` to `out`: those of the labels that are `wanted`, and the least reward for
+    /// all others, since each costs a forecast.
+    pub fn estimate(&mut self, x: Features<'_>, wanted: impl Fn(usize) -> bool, out: &mut Vec<f64>) {
         let x = self.seen(x);
         out.clear();
         let (mean, weights, labels) = (self.mean(), self.weights(), self.earned.len());
         let joint = self.forecast(labels, x);
         for label in 0..labels {
+            if !wanted(label) {
+                out.push(self.low);
+                continue;
+            }
             let forecasts = self.candidates(x, label, mean, joint);
             let share: f64 = weights.iter().zip(forecasts).map(|(weight, p)| weight * p).sum();
             out.push(self.low + (self.high - self.low) * share);
@@ -196,13 +201,16 @@ mod tests {
         let make = || reward_learner(None, Problem::new(2, 1).with_radius(1.0));
         let mut model = RewardModel::new(2, [0.0, 1.0], false, &make).expect("valid");
         let (x, mut out) = (Features::Dense(&[1.0]), Vec::new());
-        model.estimate(x, &mut out);
+        model.estimate(x, |_| true, &mut out);
         assert!(out.iter().all(|share| (share - 0.5).abs() < 1e-12), "nothing is known: {out:?}");
         for round in 0..400 {
             model.learn(x, round % 2, f64::from(u8::from(round % 4 == 1)));
         }
-        model.estimate(x, &mut out);
+        model.estimate(x, |_| true, &mut out);
         assert!(out[0] < 0.03 && (out[1] - 0.5).abs() < 0.06, "{out:?}");
+        let second = out[1];
+        model.estimate(x, |label| label == 1, &mut out);
+        assert_eq!(out, [0.0, second], "only what is wanted is forecast");
         assert!(model.best().contains("each label"), "{}", model.best());
     }
 }
