@@ -477,7 +477,8 @@ impl<'a> Look<'a> {
         let distinct = self.distinct();
         let many = count >= ENOUGH && distinct as f64 >= DISTINCT * count as f64;
         if self.cells.iter().all(|cell| is_number(cell)) {
-            notes.extend(self.about_codes(name).into_iter().chain(self.about_numbered_days(name)));
+            let codes = self.about_codes(name).or_else(|| self.about_exponents(name));
+            notes.extend(codes.into_iter().chain(self.about_numbered_days(name)));
             return (CsvRole::Numeric, None);
         }
         let (style, numbers) = self.numbers();

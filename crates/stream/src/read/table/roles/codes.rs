@@ -25,6 +25,20 @@ impl Look<'_> {
         })
     }
 
+    /// A remark on whole numbers some of which have an exponent without a sign, as of codes such as 12E2.
+    /// Programs write numbers otherwise: 1.2e+03.
+    pub(super) fn about_exponents(&self, name: &str) -> Option<String> {
+        let cell = *self.cells.iter().find(|cell| has_exponent(cell))?;
+        let whole = self.cells.iter().all(|cell| has_exponent(cell) || cell.iter().all(u8::is_ascii_digit));
+        (self.cells.len() >= FEW && whole && self.distinct() > 1).then(|| {
+            format!(
+                "column {} has numbers such as {}, which are read as those with an exponent; named as a categorical column, it has codes",
+                shown(name),
+                shown(cell)
+            )
+        })
+    }
+
     /// A remark on days such as 20261122, which are read as numbers: from one month to the next is far.
     pub(super) fn about_numbered_days(&self, name: &str) -> Option<String> {
         let first = *self.cells.first()?;
@@ -37,6 +51,13 @@ impl Look<'_> {
             )
         })
     }
+}
+
+/// Whether a cell is digits, an E, and digits.
+fn has_exponent(cell: &[u8]) -> bool {
+    let Some(at) = cell.iter().position(|byte| matches!(byte, b'e' | b'E')) else { return false };
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    digits(&cell[..at]) && digits(&cell[at + 1..])
 }
 
 /// Whether a cell is year, month and day in eight digits.

@@ -461,6 +461,18 @@ fn codes_of_digits_are_told() {
     ] {
         assert_eq!(other, None);
     }
+    let noted = |cell: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..100).map(|t| format!("{}|{}", cell(t), t % 2)).collect();
+        decided("a,label", rows.into_iter(), |_| {}).notes.into_iter().find(|note| note.contains("exponent"))
+    };
+    let sentence = "column \"a\" has numbers such as \"10E0\", which are read as those with an exponent; named as a categorical column, it \
+                    has codes";
+    assert_eq!(noted(&|t| format!("{}E{}", 10 + t % 7, t % 5)).as_deref(), Some(sentence));
+    assert!(
+        noted(&|t| if t % 9 == 4 { "12e2".to_owned() } else { (1000 + 7 * t % 90).to_string() }).is_some()
+    );
+    assert_eq!(noted(&|t| format!("{}e+0{}", 10 + t % 7, t % 5)), None);
+    assert_eq!(noted(&|t| format!("1.{}e5", t % 7)), None);
     let named = decided("a,label", (0..100).map(|t| format!("{:05}|{}", 7 * t % 90, t % 2)), |options| {
         options.categorical = vec!["a".to_owned()];
     });
