@@ -259,3 +259,19 @@ fn the_best_label_has_the_interval_of_all_labels() {
     let lines = ["0.0900  [0.0670, 0.1130]", "by ips, on 2000 of 2000 decisions"];
     assert!(lines.iter().all(|line| shown.contains(line)), "{shown}");
 }
+
+/// Probabilities of all labels that are none, or have too few digits.
+#[test]
+fn distributions_that_are_none_have_a_way_out() {
+    let folder = Folder::new();
+    folder.write("list", r#"{"label":"r","p":[0.2,0.8],"correct":true}"#);
+    folder.run("evaluate list --policy uniform").failed(
+        2,
+        "list:1: \"p\" has 2 numbers for the 3 labels 0, 1, r; an object with the labels as keys says which number is whose",
+    );
+    let rounded = r#"{"label":"x","p":{"x":0.333,"y":0.333,"z":0.333},"correct":true}"#;
+    folder.write("rounded", rounded);
+    let sentence = "rounded:1: the probabilities of \"p\" sum to 0.9990000000000001, not to 1; divide each by their sum, or write them with more digits";
+    folder.run("evaluate rounded --policy uniform").failed(2, sentence);
+    folder.run("run rounded --feedback bandit --quiet").failed(2, sentence);
+}

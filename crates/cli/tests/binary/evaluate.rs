@@ -256,15 +256,21 @@ fn bad_logs_are_refused_with_their_line() {
             r#"{"id":"b","label":"x","p":[0.5,0.5]}"#,
             "\"p\" is an array of 2, but no line has given the order of the labels; use an object with the labels as keys",
         ),
-        (r#"{"id":"b","label":"x"}"#, "a decision without a probability"),
+        (
+            r#"{"id":"b","label":"x"}"#,
+            "a decision without a probability; where labels were drawn with fixed shares, as in an A/B test, add it: the share of the label that was played",
+        ),
         (
             r#"{"label":"x","probability":0.5}"#,
             "a decision without reward and id: one whose reward comes later, or never, needs an id",
         ),
-        (r#"{"id":"a","label":"x","probability":0.5}"#, "the id \"a\" was that of an earlier decision"),
+        (
+            r#"{"id":"a","label":"x","probability":0.5}"#,
+            "the id \"a\" was that of an earlier decision; a decision has an id of its own, and is written once",
+        ),
         (
             r#"{"id":"z","correct":true}"#,
-            "feedback for \"z\", but no decision with this id is pending: it never existed, has its feedback, or was discarded",
+            "feedback for \"z\", but no decision with this id is pending: it never existed, has its feedback, or was discarded; an answer stands behind its decision, and in place of several there is one, with the sum of their rewards",
         ),
         (r#"{"id":"a","correct":true,"reward":1}"#, "has both correct and reward; one was needed"),
         (
@@ -291,11 +297,6 @@ fn bad_logs_are_refused_with_their_line() {
         let value = evaluated(&folder, "log --policy uniform --on-bad-row skip");
         assert_eq!((value["rounds"].as_u64(), value["bad_rows"].as_u64()), (Some(1), Some(1)), "{line}");
     }
-    folder.write("list", r#"{"label":"r","p":[0.2,0.8],"correct":true}"#);
-    folder.run("evaluate list --policy uniform").failed(
-        2,
-        "list:1: \"p\" has 2 numbers for the 3 labels 0, 1, r; an object with the labels as keys says which number is whose",
-    );
     folder.write("log", format!("{good}\n{{\"id\":\"a\",\"correct\":true}}\n"));
     folder
         .run("evaluate log --policy constant:z")

@@ -12,7 +12,7 @@ use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{GivenLabel, LabelType};
-use crate::read::logs::OTHERS;
+use crate::read::logs::{OTHERS, SHARES};
 use crate::read::ndjson::nan::without_nan;
 use crate::read::row::Row;
 
@@ -335,12 +335,12 @@ fn decision(line: Line, known: &mut Known, row: &mut Row) -> Result<LoggedDecisi
                 shown(&*name)
             ));
         }
-        (None, None) => return Err("a decision without a probability".into()),
+        (None, None) => return Err(fault!("a decision without a probability{SHARES}")),
     };
     check_probability(probability).map_err(|what| format!("the label {} {what}", shown(&*name)))?;
-    check_distribution("p", &distribution)?;
+    check_written("p", &distribution)?;
     let evaluation = by_class("evaluation", line.evaluation, known)?;
-    check_distribution("evaluation", &evaluation)?;
+    check_written("evaluation", &evaluation)?;
     let estimates = by_class("estimates", line.estimates, known)?;
     if let Some(own) = &line.learner
         && own.label != played
@@ -465,6 +465,17 @@ fn by_class(key: &str, numbers: Option<Numbers>, known: &mut Known) -> Result<Ve
     }
     numbers.iter_mut().filter(|number| number.is_nan()).for_each(|number| *number = 0.0);
     Ok(numbers)
+}
+
+/// As [`check_distribution`], of numbers that may have been written with few digits.
+fn check_written(key: &str, p: &[f64]) -> Result<(), Fault> {
+    const NEARLY: f64 = 0.02;
+    let is_rounded = (p.iter().sum::<f64>() - 1.0).abs() < NEARLY;
+    check_distribution(key, p).map_err(|what| {
+        let way_out =
+            if is_rounded { "; divide each by their sum, or write them with more digits" } else { "" };
+        fault!("{what}{way_out}")
+    })
 }
 
 /// Checks that `p`, with key `key`, is a distribution or empty.

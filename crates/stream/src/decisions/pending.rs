@@ -13,6 +13,9 @@ use crate::encode::{Encoder, Example, Unscaled};
 use crate::fault::{Fault, fault};
 use crate::run::standing::{packed, unpacked};
 
+/// What is said besides of an answer in a log that no decision waits for.
+pub(crate) const ONE_ANSWER: &str = "; an answer stands behind its decision, and in place of several there is one, with the sum of their rewards";
+
 /// Values kept for rounds until their feedback, by id. Memory is bounded: beyond `most` rounds the
 /// oldest is discarded.
 #[derive(Clone, Debug)]

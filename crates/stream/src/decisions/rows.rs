@@ -1,7 +1,7 @@
 //! The decisions of a log as rows of data, so that a learner learns from the rewards of another policy.
 
 use crate::decisions::event::{Event, LoggedDecision};
-use crate::decisions::pending::Pending;
+use crate::decisions::pending::{ONE_ANSWER, Pending};
 use crate::decisions::reader::LogReader;
 use crate::encode::labels::Labels;
 use crate::fault::{Fault, fault};
@@ -190,7 +190,7 @@ impl Reader for LoggedRows {
                 Some(Event::Feedback { id, .. }) if self.continues && !self.waiting.contains(&id) => {}
                 Some(Event::Feedback { id, reward }) => {
                     let waited = self.waiting.take(&id);
-                    let waited = waited.map_err(|what| self.log.error(what))?;
+                    let waited = waited.map_err(|what| self.log.error(fault!("{what}{ONE_ANSWER}")))?;
                     let cost = reward.map(|reward| self.cost(reward)).transpose()?;
                     Self::earned(waited, cost, row);
                     return Ok(true);

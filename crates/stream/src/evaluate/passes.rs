@@ -15,7 +15,7 @@ use noregret::problem::Problem;
 
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::logged::Logged;
-use crate::decisions::pending::Pending;
+use crate::decisions::pending::{ONE_ANSWER, Pending};
 use crate::encode::Encoder;
 use crate::encode::labels::Labels;
 use crate::encode::scale::Scaler;
@@ -83,7 +83,7 @@ impl<L: Listener> Walk<'_, L> {
             Event::Decision(taken) => self.decision(*taken, row, log),
             Event::Feedback { id, .. } if self.continues && !self.seen.contains(&hash(&id)) => Ok(()),
             Event::Feedback { id, reward } => {
-                let waiting = self.pending.take(&id)?;
+                let waiting = self.pending.take(&id).map_err(|what| fault!("{what}{ONE_ANSWER}"))?;
                 self.walked.missing += u64::from(reward.is_none());
                 self.listener.answered(waiting, reward)
             }
@@ -93,7 +93,10 @@ impl<L: Listener> Walk<'_, L> {
     /// Takes a decision, which may have its reward.
     fn decision(&mut self, taken: LoggedDecision, row: &Row, log: &Logged) -> Result<(), Fault> {
         if !taken.id.is_empty() && !self.seen.insert(hash(&taken.id)) {
-            return Err(fault!("the id {:?} was that of an earlier decision", taken.id));
+            return Err(fault!(
+                "the id {:?} was that of an earlier decision; a decision has an id of its own, and is written once",
+                taken.id
+            ));
         }
         let (id, reward) = (taken.id.clone(), taken.reward);
         let waiting = self.listener.decided(taken, row, log)?;
