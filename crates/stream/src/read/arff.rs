@@ -216,8 +216,7 @@ impl Token<'_> {
     }
 }
 
-/// Values separated by commas or blanks, in single or double quotes if they contain either. A line end in a
-/// value becomes a blank.
+/// Values separated by commas or blanks, in single or double quotes if they contain either.
 struct Tokens<'a>(&'a str);
 
 impl<'a> Iterator for Tokens<'a> {
@@ -233,7 +232,8 @@ impl<'a> Iterator for Tokens<'a> {
             let end = loop {
                 match inside.next() {
                     Some((_, '\\')) => value.extend(inside.next().map(|(_, escaped)| match escaped {
-                        'n' => ' ',
+                        'n' => '\n',
+                        'r' => '\r',
                         't' => '\t',
                         other => other,
                     })),
@@ -312,6 +312,14 @@ mod tests {
                 r#"Name("no") temperature:1"#,
             ]
         );
+    }
+
+    /// Weka writes line ends and tabs as C does.
+    #[test]
+    fn values_with_line_ends() {
+        let text = "@relation a\n@attribute b numeric\n@attribute y {'u\\nv', 'u v', 'w\\r\\n\\'x\\''}\n@data\n1,'u\\nv'\n2,'u v'\n\
+                    3,'w\\r\\n\\'x\\''\n";
+        assert_eq!(rows(text), [r#"Name("u\nv") b:1"#, r#"Name("u v") b:2"#, r#"Name("w\r\n'x'") b:3"#]);
     }
 
     #[test]
