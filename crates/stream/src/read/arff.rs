@@ -20,6 +20,7 @@ use crate::read::options::ReadOptions;
 use crate::read::reader::Reader;
 use crate::read::source::Source;
 use crate::read::table::names;
+use crate::read::table::schema::Style;
 
 /// Number of lines examined.
 const FIRST: usize = 1000;
@@ -31,7 +32,8 @@ enum Kind {
     /// With its possible values.
     Nominal(Vec<String>),
     Text,
-    Time,
+    /// With the order of day and month, if the header has it.
+    Time(Option<Style>),
 }
 
 #[derive(Debug)]
@@ -157,7 +159,7 @@ fn attribute(text: &[u8]) -> Result<Attribute, Fault> {
             match &*word {
                 "numeric" | "real" | "integer" => Kind::Numeric,
                 "string" => Kind::Text,
-                "date" => Kind::Time,
+                "date" => Kind::Time(order_of(rest)),
                 _ => {
                     return Err(fault!(
                         "attribute {} has the type {}; known are numeric, real, integer, string, date and {{a, b}}",
@@ -169,6 +171,14 @@ fn attribute(text: &[u8]) -> Result<Attribute, Fault> {
         }
     };
     Ok(Attribute { name: name.text.into_owned(), kind })
+}
+
+/// The order of day and month in a type such as `date "dd/MM/yyyy"`, if both are numbers before the year.
+fn order_of(kind: &str) -> Option<Style> {
+    let pattern = kind.get("date".len()..).filter(|pattern| !pattern.contains("MMM"))?;
+    let (day, month, year) = (pattern.find('d')?, pattern.find('M')?, pattern.find('y')?);
+    let order = if day < month { Style::DayFirst } else { Style::MonthFirst };
+    (year > day.max(month)).then_some(order)
 }
 
 /// The first line that is a row; empty if there is none.
@@ -447,5 +457,34 @@ mod tests {
         assert!(reader.read(&mut row).unwrap());
         let names: Vec<_> = row.indices().iter().map(|at| reader.columns().name(*at).into_owned()).collect();
         assert_eq!(names, ["temperature=1", "class=yes"]);
+    }
+
+    /// The pattern of a date says whether the day comes first, where its cells do not; an option may name what
+    /// the header declares.
+    #[test]
+    fn patterns_of_dates() {
+        let styles = |pattern: &str, cell: &dyn Fn(usize) -> String, options: &ReadOptions| {
+            let mut text = format!("@relation a\n@attribute b date {pattern}\n@attribute y {{p,q}}\n@data\n");
+            (0..60).for_each(|t| text += &format!("'{}',{}\n", cell(t), ["p", "q"][t % 2]));
+            let fields = opened(&text, options).map(|reader| reader.schema().csv.unwrap().fields);
+            fields.map(|fields| fields[0].style).map_err(|error| error.to_string())
+        };
+        let days = |t: usize| format!("{:02}/{:02}/2024", 1 + t % 12, 1 + t % 11);
+        let plain = ReadOptions::default();
+        assert_eq!(styles("\"dd/MM/yyyy\"", &days, &plain), Ok(Some(Style::DayFirst)));
+        assert_eq!(styles("'MM/dd/yyyy'", &days, &plain), Ok(Some(Style::MonthFirst)));
+        assert_eq!(
+            styles("\"yyyy-MM-dd\"", &|t| format!("2024-01-{:02}", 1 + t % 28), &plain),
+            Ok(Some(Style::Iso))
+        );
+        // The cells are other ones than declared.
+        assert_eq!(
+            styles("dd/MM/yyyy", &|t| format!("01/{:02}/2024", 1 + t % 28), &plain),
+            Ok(Some(Style::MonthFirst))
+        );
+        let named = ReadOptions { time: vec!["b".to_owned()], ..ReadOptions::default() };
+        assert_eq!(styles("dd/MM/yyyy", &days, &named), Ok(Some(Style::DayFirst)));
+        let none = "a: column \"b\" holds no day or time that is recognised, such as 2026-11-22; named as a categorical column, it holds texts";
+        assert_eq!(styles("ddMMyyyy", &|t| format!("{:02}012024", 1 + t % 28), &plain), Err(none.to_owned()));
     }
 }

@@ -13,9 +13,9 @@ use crate::read::options::ReadOptions;
 use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::Source;
-use crate::read::table::schema::CsvRole;
+use crate::read::table::schema::{CsvRole, Style};
 use crate::read::table::{
-    Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight,
+    Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight, parse_time,
 };
 
 /// The rows of a file; the last column is that of the weights in braces, if rows have them.
@@ -83,12 +83,17 @@ fn inferred(
     let own = &named.names[..attributes.len()];
     let inferred = label_and_weight(own, options).and_then(|(label, weight)| {
         named.check_label(label, options)?;
-        let role = |attribute: &Attribute| match attribute.kind {
+        let fits = |at: usize, style: Style| {
+            let cells = rows.iter().filter_map(|row| std::str::from_utf8(row.get(at)?).ok());
+            let mut cells = cells.filter(|cell| !cell.is_empty()).peekable();
+            cells.peek().is_some() && cells.all(|cell| parse_time(cell, style).is_some())
+        };
+        let role = |(at, attribute): (usize, &Attribute)| match &attribute.kind {
             // Their cells say so, and row numbers are found. Programs write all texts of a table as strings,
             // numbers and categories among them.
             Kind::Numeric | Kind::Text => None,
             Kind::Nominal(_) => Some((CsvRole::Categorical, None)),
-            Kind::Time => Some((CsvRole::Time, None)),
+            Kind::Time(order) => Some((CsvRole::Time, order.filter(|order| fits(at, *order)))),
         };
         let sample = Sample {
             names: &named.names,
@@ -100,7 +105,7 @@ fn inferred(
             whole: true,
             nameless: attributes[0].name.is_empty(),
             missing: &options.missing(),
-            declared: &attributes.iter().map(role).collect::<Vec<_>>(),
+            declared: &attributes.iter().enumerate().map(role).collect::<Vec<_>>(),
         };
         let mut inferred = infer(named, &sample, options)?;
         // A declared class is one, whatever it is called.

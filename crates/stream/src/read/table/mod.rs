@@ -42,6 +42,7 @@ pub(crate) use roles::role_word;
 pub(crate) use roles::{Decided, decide};
 pub(crate) use sample::{FEW, Sample};
 pub(crate) use schema::MISSING;
+pub(crate) use time::parse as parse_time;
 pub use time::time_features;
 #[cfg(feature = "parquet")]
 pub(crate) use time::{Moment, SECONDS_OF_DAY};

@@ -440,7 +440,9 @@ impl<'a> Look<'a> {
     ) -> Result<(CsvRole, Option<Style>), Fault> {
         let name = &sample.names[column];
         let (role, style) = match (given, declared) {
-            (Some(role), Some((known, style))) if role == known => (role, style),
+            (Some(role), Some((known, style))) if role == known => {
+                (role, style.or_else(|| self.style(name, role, notes)))
+            }
             (Some(role), _) => (role, self.style(name, role, notes)),
             (None, Some((role, style))) => (role, style.or_else(|| self.style(name, role, notes))),
             (None, None) if self.numbers_rows(name, column, sample) => {
@@ -450,8 +452,10 @@ impl<'a> Look<'a> {
             (None, None) => self.role(name, notes),
         };
         if role == CsvRole::Time && style.is_none() {
+            let way_out =
+                if given.is_none() { "; named as a categorical column, it holds texts" } else { "" };
             return Err(fault!(
-                "column {} holds no day or time that is recognised, such as {}",
+                "column {} holds no day or time that is recognised, such as {}{way_out}",
                 shown(name),
                 Style::Iso.example()
             ));
