@@ -369,6 +369,7 @@ fn rewards_by_themselves_are_left_out_and_counted() {
 fn other_kinds_of_labels_are_refused_by_name() {
     let slates = "{\"_label_cost\":1,\"c\":{\"_multi\":[{\"_slot_id\":0}],\"_slots\":[{}]},\"_outcomes\":[{\"_a\":[0],\"_p\":[1]}]}\n";
     let outcomes = slates.replace("\"_slots\":[{}]", "\"x\":1");
+    let tar = format!("a.csv{}ustar  \0", "\0".repeat(252));
     let folder = Folder::new();
     for (name, text, what) in [
         ("cats.vw", "ca 185.121:0.657:0.00006 | a b\n", "continuous action (ca"),
@@ -379,7 +380,8 @@ fn other_kinds_of_labels_are_refused_by_name() {
         ),
         ("several.vw", "1,2 | a\n", "names several labels"),
         ("flat.fb", "\u{4}\0\0\0\u{3}\0\0\0", "binary file"),
-        ("wide.csv", "a\0,\0b\0\n\0", "binary file"),
+        ("wide.csv", "a\0,\0b\0\n\0", "UTF-16 text"),
+        ("a.tar", &tar, "tar archive"),
         ("slates.json", slates, "one cost for all of them (slates)"),
         ("outcomes.json", &outcomes, "the outcomes of slots, and no slots"),
         (

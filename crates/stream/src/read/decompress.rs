@@ -208,6 +208,15 @@ fn head_kind(head: &[u8]) -> Result<Option<&'static str>, ReadErrorKind> {
         [b'P', b'K', 3, 4, ..] => "a zip archive or a workbook; unpack it, or write a sheet as CSV",
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41] => "compressed with bzip2; use gzip or zstd",
         [0xfd, b'7', b'z', b'X', b'Z', 0] => "compressed with xz; use gzip or zstd",
+        [0x04, 0x22, 0x4d, 0x18, ..] => "compressed with lz4; use gzip or zstd",
+        [0xff, 0x06, 0, 0, b's', b'N'] => "compressed with Snappy; use gzip or zstd",
+        [b'O', b'b', b'j', 1, ..] => "a file of Avro; write its rows as CSV, JSON or Parquet",
+        [b'O', b'R', b'C', 0..=8, ..] => "a file of ORC; write its rows as CSV, JSON or Parquet",
+        [0x80, 2..=5, ..] => "a pickle of Python; write its rows by to_csv or to_parquet of pandas",
+        [0x93, b'N', b'U', b'M', ..] => {
+            "an array of NumPy; write its rows as CSV, as numpy.savetxt does with delimiter=\",\""
+        }
+        [0x89, b'H', b'D', b'F', ..] => "a file of HDF5; write its rows by to_csv or to_parquet of pandas",
         _ => return Ok(None),
     };
     Err(ReadErrorKind::Layout(format!("is {other}")))
@@ -288,6 +297,14 @@ mod tests {
             (b"PK\x03\x04xx", "zip"),
             (b"BZh91AY&SY", "bzip2"),
             (b"\xfd7zXZ\0", "xz"),
+            (b"\x04\x22\x4d\x18@@", "lz4"),
+            (b"\xff\x06\0\0sNaPpY", "Snappy"),
+            (b"Obj\x01\x04\x14avro.codec", "Avro"),
+            (b"ORC\x08\x03\x10", "ORC"),
+            (b"\x80\x04\x95\x08\0\0", "pickle"),
+            (b"\x93NUMPY\x01\0", "NumPy"),
+            (b"\x89HDF\r\n\x1a\n", "HDF5"),
+            (&gzip(&gzip(b"a,b\n1,2\n"))[..], "compressed twice"),
             (b"\xff\xfe1\0", "UTF-16"),
         ] {
             let error = open(bytes).err().unwrap();

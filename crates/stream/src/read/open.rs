@@ -195,7 +195,7 @@ fn is_binary(text: &[u8]) -> bool {
 }
 
 /// Text that stands for data, and is none: its beginning, and what it is.
-const NO_DATA: [(&str, &str); 16] = [
+const NO_DATA: [(&str, &str); 17] = [
     (
         "version https://git-lfs.github.com/spec/",
         "is a pointer of Git LFS to the data; git lfs pull fetches them",
@@ -206,6 +206,7 @@ const NO_DATA: [(&str, &str); 16] = [
     ("<?xml", "is XML and no table; write its rows as CSV, JSON or Parquet"),
     ("%PDF-", "is a document and no table; write its rows as CSV, JSON or Parquet"),
     ("SQLite format 3", "is a database of SQLite; sqlite3 -csv -header writes the rows of a query"),
+    ("<stata_dta>", "is a file of Stata; write its rows as CSV, JSON or Parquet"),
     ("$FL2", "is a file of SPSS; write its rows as CSV, JSON or Parquet"),
     ("-- MySQL dump", SQL),
     ("-- MariaDB dump", SQL),
@@ -229,6 +230,22 @@ const MODEL: &str =
 const BINARY: &str = "is a binary file of a kind that is not read, as are FlatBuffers and caches of Vowpal Wabbit; write its rows as \
                       text, JSON or Parquet";
 
+/// About archives of files.
+const TAR: &str = "is a tar archive; unpack it, as tar -xOf does for a file in it";
+
+/// About text of two bytes a letter without the mark that says so.
+const WIDE: &str =
+    "is UTF-16 text, where UTF-8 is read; iconv -f UTF-16LE -t UTF-8 converts it, or -f UTF-16BE";
+
+/// Whether every other one of the first bytes is zero.
+fn is_wide(text: &[u8]) -> bool {
+    let bytes = |from: usize| text.iter().take(16).skip(from).step_by(2);
+    text.len() >= 6
+        && [0, 1]
+            .iter()
+            .any(|from| bytes(*from).all(|byte| *byte == 0) && bytes(1 - from).all(|byte| *byte != 0))
+}
+
 /// Whether these are the first bytes of a model file: its header follows the length of this in eight bytes.
 pub(crate) fn begins_a_model(bytes: &[u8]) -> bool {
     bytes.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\""))
@@ -241,7 +258,12 @@ pub(crate) fn no_data(text: &[u8]) -> Option<&'static str> {
         first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
     };
     let other = NO_DATA.into_iter().find(|(start, _)| begins(start));
-    let binary = || is_binary(text).then_some(if begins_a_model(text) { MODEL } else { BINARY });
+    let binary = || {
+        let is_tar = text.get(257..262) == Some(&b"ustar"[..]);
+        let what = if begins_a_model(text) { MODEL } else { BINARY };
+        let what = if is_wide(text) { WIDE } else { what };
+        if is_tar { Some(TAR) } else { is_binary(text).then_some(what) }
+    };
     other.map(|(_, what)| what).or_else(binary)
 }
 

@@ -163,6 +163,9 @@ impl Source {
         }
         match &source.buffer[..source.end] {
             [0xef, 0xbb, 0xbf, ..] => source.start = 3,
+            [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, ..] if source.compression.is_some() => {
+                return Err(source.file_error("is compressed twice; decompress it once, as gunzip -c does"));
+            }
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 return Err(source.file_error(
                     "is UTF-16 text, where UTF-8 is read; iconv -f UTF-16 -t UTF-8 converts it",
