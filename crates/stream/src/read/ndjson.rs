@@ -21,6 +21,7 @@ mod keys;
 pub(crate) mod nan;
 pub(crate) mod offers;
 pub(crate) mod single;
+mod syntax;
 mod table;
 mod visit;
 
@@ -68,7 +69,7 @@ const LIKE_OFFERS: &str = "\"labels\" looks like the labels on offer, and is rea
 
 /// What a whole table in one object is answered.
 const WHOLE_TABLE: &str = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
-                           to_json(orient=\"records\", lines=True)";
+                           to_json(orient=\"records\", lines=True), and jq -c '.data[]' those of a list under the key data";
 
 /// What actions of Elasticsearch between rows are answered.
 const BULK: &str =

@@ -91,12 +91,14 @@ pub(crate) const FAST_TEXT: &str = "has lines of fastText, which begin with thei
 /// Whether these lines begin with a label as fastText writes it: as a table, their label would be a word. A
 /// cell before a comma is one of a table.
 pub(crate) fn is_fast_text(peek: &Peek<'_>) -> bool {
-    let mut lines = peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(3).peekable();
-    let begins = |line: &[u8]| {
+    let lines = || peek.lines().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).take(20);
+    let begins = |line: &&[u8]| {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
         word.starts_with(b"__label__") && !word.contains(&b',')
     };
-    lines.peek().is_some() && lines.all(begins)
+    // Lines without a label may be among them.
+    let labelled = lines().filter(begins).count();
+    labelled > 0 && 2 * labelled > lines().count()
 }
 
 /// Whether an object of JSON, the only one of a file, is a whole table, as pandas writes it unless it is
@@ -140,6 +142,15 @@ pub(crate) fn other_json(peek: &Peek<'_>) -> Option<&'static str> {
     let first = lines().next()?;
     if first.starts_with(b"\x1e") {
         return Some("has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'");
+    }
+    let has_key = |line: &[u8]| {
+        let value = memchr::memchr(b'\t', line).map(|tab| &line[tab + 1..]);
+        value.is_some_and(|value| value.starts_with(b"{") && value.ends_with(b"}")) && !line.starts_with(b"{")
+    };
+    if lines().take(4).all(has_key) {
+        return Some(
+            "has a key and a tab before each object of JSON, as consumers of Kafka print them; leave them out, as in cut -f 2-",
+        );
     }
     let first = first.strip_suffix(b",").unwrap_or(first);
     let inside = first.strip_prefix(b"[")?.trim_ascii_start();
@@ -196,11 +207,20 @@ mod tests {
             "\n[[1, 2],\n[3, 4]]\n",
             "\x1e{\"a\":1}\n",
             "[1,2],\n",
+            "k1\t{\"a\":1}\nk2\t{\"a\":2}\n",
         ] {
             assert!(other(text), "{text:?}");
         }
-        for text in ["[a],1\n", "[[Category]],1\n", "[1,2],[3,4]\n", "[1] 2\n", "{\"a\":[1]}\n", "1,2\n", ""]
-        {
+        for text in [
+            "[a],1\n",
+            "[[Category]],1\n",
+            "[1,2],[3,4]\n",
+            "[1] 2\n",
+            "{\"a\":[1]}\n",
+            "1,2\n",
+            "",
+            "a\tb\n1\t{}\n",
+        ] {
             assert!(!other(text), "{text:?}");
         }
     }
@@ -225,6 +245,7 @@ mod tests {
         let is = |text: &str| is_fast_text(&Peek { bytes: text.as_bytes(), all: true });
         assert!(is("__label__u a box came\n\n__label__v , no box\n"));
         assert!(is("__label__u\ta box came\n__label__v\tno box\n") && is("__label__u __label__w a box\n"));
+        assert!(is("no label\n__label__u a box came\n__label__v no box\n"));
         assert!(!is("__label__u,1\nv,2\n") && !is("label,__label__u\n") && !is(""));
         assert!(!is("__label__u,1,2\n__label__v,3,4\n"), "a table whose labels are called so");
         // Labels end at a tab, too, and those behind the first are no words.

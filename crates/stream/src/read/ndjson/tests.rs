@@ -56,6 +56,17 @@ fn bad_rows_are_named_and_skipped() {
         ),
         (array, r#"{"x": [1e999, 2]}"#, "is not a JSON object: number out of range at character 12"),
         (array, r#"{"x": [1, 2"#, "is not a JSON object: EOF while parsing a list at character 11"),
+        (
+            flat,
+            r#"{"a": True, "y": 1}"#,
+            "is not a JSON object: it has Python's True at character 7, where JSON has true, false or null, as json.dumps writes them",
+        ),
+        (
+            flat,
+            "k7\t{\"a\": 1, \"y\": 1}",
+            "is not a JSON object: expected value at character 1; what stands before the object is no part of it: cut -f 2- leaves a key of \
+             Kafka out",
+        ),
         (array, "[1, 2]", r#"is a list; an object was needed, as in {"x": [1, 2], "label": "a"}"#),
         (array, r#"{"x": [1, 2]} 3"#, "is not a JSON object: trailing characters at character 15"),
         (flat, r#"{"a": 1, "a": 2}"#, r#"feature "a" appears twice"#),

@@ -5,9 +5,10 @@ use std::fmt::{self, Write as _};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadErrorKind, json_fault, shown};
+use crate::read::error::{ReadErrorKind, shown};
 use crate::read::label::{LabelType, of_real};
 use crate::read::ndjson::keys::{Keys, Shape};
+use crate::read::ndjson::syntax::syntax;
 use crate::read::ndjson::table::Table;
 use crate::read::offer;
 use crate::read::row::Row;
@@ -55,40 +56,6 @@ pub(crate) fn parse_object(
     let object = Object { keys, table, scratch, row, columns, length: None };
     let result = json.deserialize_map(object).and_then(|length| json.end().map(|()| length));
     result.map_err(|error| scratch.fault.take().unwrap_or_else(|| ReadErrorKind::Row(syntax(text, &error))))
-}
-
-/// The way out for an object over several lines.
-const CUT: &str = "; one object a line was needed, as jq -c . writes them, and jq -c '.data[]' those of \
-                   a list under the key data";
-
-#[cold]
-fn syntax(line: &str, error: &serde_json::Error) -> String {
-    let rest = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
-    if rest.starts_with("Infinity") || rest.starts_with("nfinity") {
-        return format!(
-            "has the number Infinity at character {}; finite numbers were needed",
-            error.column()
-        );
-    }
-    if rest.starts_with('\'') {
-        return format!(
-            "is not a JSON object: it has a single quotation mark at character {}, where JSON has a double one, as Python's json.dumps \
-             writes it",
-            error.column()
-        );
-    }
-    let fault = json_fault(error);
-    if fault.starts_with("invalid type: sequence") {
-        return r#"is a list; an object was needed, as in {"x": [1, 2], "label": "a"}"#.to_owned();
-    }
-    let cut = error.is_eof() && line.trim_ascii_end().ends_with(['{', '[', ',']);
-    let way_out = match rest.chars().next().filter(|_| fault.starts_with("trailing")) {
-        Some(',') => "; no comma was needed behind it",
-        Some('{') => "; one object a line was needed, as jq -c . writes them",
-        _ if cut => CUT,
-        _ => "",
-    };
-    format!("is not a JSON object: {fault}{way_out}")
 }
 
 struct Object<'a> {
