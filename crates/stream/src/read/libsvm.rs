@@ -20,6 +20,7 @@ use crate::read::options::{ReadOptions, Schema, Speech};
 use crate::read::reader::{LineParser, LineReader, Parsed, Reader};
 use crate::read::row::{Duplicates, Row};
 use crate::read::source::{Line, Peek, Source};
+use crate::read::table::amount::comma_way_out;
 use crate::read::vw::kind::several_labels;
 
 const BASE_LINES: usize = 1000;
@@ -360,7 +361,12 @@ fn bad_pair(text: &[u8]) -> ReadErrorKind {
     if value.is_some_and(|value| !value.is_finite()) {
         return bad(format!("value of {} is not finite", shown(token)));
     }
-    bad(format!("{} is not index:value", shown(token)))
+    let parts: Vec<&[u8]> = token.split(|byte| *byte == b':').collect();
+    let comma = parts.last().and_then(|value| std::str::from_utf8(value).ok()).map_or("", comma_way_out);
+    let of_fields = parts.len() == 3 && parts.iter().all(|part| fast_float2::parse::<f64, _>(part).is_ok());
+    let fields =
+        if of_fields { "; sed -E 's/ [0-9]+:([0-9]+:)/ \\1/g' leaves the fields of libffm out" } else { "" };
+    bad(format!("{} is not index:value{comma}{fields}", shown(token)))
 }
 
 #[cfg(test)]
@@ -421,6 +427,11 @@ mod tests {
             ("1 2:1e999", "a.svm:1: value of \"2:1e999\" is not finite"),
             ("1 2:", "a.svm:1: \"2:\" is not index:value"),
             ("1 2:1x", "a.svm:1: \"2:1x\" is not index:value"),
+            ("1 2:0,5", "a.svm:1: \"2:0,5\" is not index:value (write decimals with a point, as in 0.5)"),
+            (
+                "1 2:7:0.5",
+                "a.svm:1: \"2:7:0.5\" is not index:value; sed -E 's/ [0-9]+:([0-9]+:)/ \\1/g' leaves the fields of libffm out",
+            ),
             ("1 a:1", "a.svm:1: \"a:1\" is not index:value"),
             ("1 -2:1", "a.svm:1: \"-2:1\" is not index:value"),
             ("1 2", "a.svm:1: \"2\" is not index:value"),
