@@ -38,8 +38,9 @@ pub fn members(problem: &Problem) -> Result<Vec<Measurable>, ParamError> {
     for member in Description::candidates(problem).into_iter().chain(linear) {
         let suits = member.kind().suits(problem) && member.work(problem) <= MOST_WORK;
         let first = !measured.iter().any(|other| other.position() == member.position());
-        // `pairs` is chosen whatever it costs.
-        if suits && first && member.kind().traits().name != "pairs" {
+        // Others that use the labels only are chosen whatever they cost.
+        let matters = !member.kind().traits().counts_labels || member == Description::labels();
+        if suits && first && matters {
             measured.push(member);
         }
     }
