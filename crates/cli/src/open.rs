@@ -22,11 +22,11 @@ use noregret_stream::save::{Frozen, Saved};
 use noregret_stream::{Row, RowLabel, Stop, redis_stream};
 
 use crate::choices::FeedbackChoice;
-use crate::cmd::list::in_practice;
 use crate::facts::{Stream, describe_reader};
 use crate::failure::Failure;
 use crate::note::{counted, note, short};
 use crate::plan::{LearnerPlan, RunPlan, Source, StreamPlan};
+use crate::settings::in_practice;
 use crate::wanted::Wanted;
 use crate::watched::Watched;
 

@@ -4,6 +4,7 @@ use noregret::learner::{Classes, Feedback};
 use noregret::param::{ParamError, ParamValue, Value, Values};
 use noregret::problem::Problem;
 use noregret::registry::Entry;
+use noregret_stream::caution::Caution;
 
 use crate::failure::Failure;
 
@@ -111,4 +112,15 @@ fn power(text: &str) -> Option<f64> {
 
 fn count(name: &str, value: &Value) -> Result<u64, Failure> {
     u64::from_value(value).ok_or_else(|| ParamError::invalid(name, value, u64::NEED).into())
+}
+
+/// The settings that work, in the form of options.
+pub(crate) fn as_options(caution: &Caution) -> String {
+    let settings = caution.settings().map(|(name, value)| format!("--set {name}={value}"));
+    settings.collect::<Vec<_>>().join(" ")
+}
+
+/// The sentence on a learner whose theorem's defaults are too cautious.
+pub(crate) fn in_practice(caution: &Caution) -> String {
+    caution.sentence(&as_options(caution))
 }

@@ -9,6 +9,7 @@ use noregret_stream::caution::Caution;
 use crate::args::ListArgs;
 use crate::failure::Failure;
 use crate::note::plain;
+use crate::settings::{as_options, in_practice};
 
 /// Shows all learners, or one.
 pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
@@ -107,17 +108,6 @@ fn print(out: &mut impl Write, name: &str, width: usize, lines: Vec<String>) -> 
         writeln!(out, "{}", format!("{name:<width$}{line}").trim_end())?;
     }
     Ok(())
-}
-
-/// The settings that work, in the form of options.
-fn as_options(caution: &Caution) -> String {
-    let settings = caution.settings().map(|(name, value)| format!("--set {name}={value}"));
-    settings.collect::<Vec<_>>().join(" ")
-}
-
-/// The sentence on a learner whose theorem's defaults are too cautious.
-pub(crate) fn in_practice(caution: &Caution) -> String {
-    caution.sentence(&as_options(caution))
 }
 
 /// The feedback, in one word and in a sentence.

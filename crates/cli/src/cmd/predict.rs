@@ -407,7 +407,7 @@ impl<'a> Lines<'a> {
                 (!averaged).then(|| explainer.take())
             });
             let explanation = explanation.as_ref();
-            let on_offer = round.and_then(DescribedRound::labels);
+            let on_offer: Option<Labels> = round.and_then(DescribedRound::labels).map(Iterator::collect);
             let names = on_offer.as_ref().unwrap_or(labels);
             for line in waiting.by_ref() {
                 let (line, done) = match line {

@@ -4,11 +4,11 @@
 
 use noregret::hand_on;
 
-use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::costs::{Clipped, Costs};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
+use crate::read::logs::check_probability;
 use crate::read::missing::Missing;
 use crate::read::options::Schema;
 use crate::read::reader::Reader;

@@ -7,12 +7,11 @@ use serde_json::{Map, Value};
 use crate::decisions::event::{Event, LoggedDecision};
 use crate::decisions::log::{Header, LearnerPart, VERSION};
 use crate::encode::labels::{Labels, Written};
-use crate::evaluate::off_policy::check_probability;
 use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::label::{GivenLabel, LabelType};
-use crate::read::logs::{OTHERS, SHARES};
+use crate::read::logs::{OTHERS, SHARES, check_probability};
 use crate::read::ndjson::nan::without_nan;
 use crate::read::row::Row;
 

@@ -4,8 +4,9 @@ use super::question::Evaluation;
 use super::survey::{possible, supposed};
 use super::tally::{Support, Tally};
 use crate::decisions::line::check_distribution;
-use crate::evaluate::off_policy::{Round, check_probability};
+use crate::evaluate::off_policy::Round;
 use crate::fault::{Fault, fault};
+use crate::read::logs::check_probability;
 
 /// Logged rounds and the policy to evaluate: one number or $K$ numbers per round, row-major.
 #[derive(Clone, Copy, Debug)]

@@ -30,32 +30,8 @@
 use serde::Serialize;
 
 use super::sequence::{Lower, SHIFTS};
-use crate::fault::{Fault, fault};
 use crate::mean::Mean;
 use crate::words::named;
-
-/// Smallest probability: the square of its inverse, an importance weight, is finite.
-const LEAST_PROBABILITY: f64 = 1e-100;
-
-/// Checks a probability with which a label was played: in (0, 1], and large enough to divide by.
-pub(crate) fn check_probability(probability: f64) -> Result<(), Fault> {
-    if !(probability > 0.0 && probability <= 1.0) {
-        let way_out = if probability >= 2.0 {
-            "; percents are divided by 100, and the inverse of a probability is inverted"
-        } else if probability < 0.0 {
-            "; if it is a logarithm, its exponential is the probability"
-        } else {
-            ""
-        };
-        return Err(fault!("was played with probability {probability}: must be in (0, 1]{way_out}"));
-    }
-    if probability < LEAST_PROBABILITY {
-        return Err(fault!(
-            "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} is required"
-        ));
-    }
-    Ok(())
-}
 
 /// A logged round, with the policy to evaluate.
 #[derive(Clone, Copy, Debug)]

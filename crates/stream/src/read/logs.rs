@@ -1,7 +1,10 @@
 //! What is said of logs of decisions: the columns of another program's, and what is made of our own.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, fault};
 use crate::read::costs::Costs;
+
+/// Smallest probability: the square of its inverse, an importance weight, is finite.
+const LEAST_PROBABILITY: f64 = 1e-100;
 
 /// How a log is read whose columns have other names.
 pub(crate) const NAMED: &str =
@@ -89,4 +92,24 @@ impl LogUse {
             _ => Ok(()),
         }
     }
+}
+
+/// Checks a probability with which a label was played: in (0, 1], and large enough to divide by.
+pub(crate) fn check_probability(probability: f64) -> Result<(), Fault> {
+    if !(probability > 0.0 && probability <= 1.0) {
+        let way_out = if probability >= 2.0 {
+            "; percents are divided by 100, and the inverse of a probability is inverted"
+        } else if probability < 0.0 {
+            "; if it is a logarithm, its exponential is the probability"
+        } else {
+            ""
+        };
+        return Err(fault!("was played with probability {probability}: must be in (0, 1]{way_out}"));
+    }
+    if probability < LEAST_PROBABILITY {
+        return Err(fault!(
+            "was played with probability {probability:e}; at least {LEAST_PROBABILITY:e} is required"
+        ));
+    }
+    Ok(())
 }

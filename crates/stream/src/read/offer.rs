@@ -10,7 +10,6 @@ use noregret::example::Features;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::encode::labels::Labels;
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::hash::hash_name;
@@ -265,10 +264,9 @@ impl DescribedRound {
         Self { context, labels, called: vec![] }
     }
 
-    /// The names of the labels on offer, in their order; nothing where they have none.
-    pub fn labels(&self) -> Option<Labels> {
-        let names = self.called.iter().map(|label| (&*label.text, label.of));
-        (!self.called.is_empty()).then(|| names.collect())
+    /// The names of the labels on offer with their types, in their order; nothing where they have none.
+    pub fn labels(&self) -> Option<impl Iterator<Item = (&str, LabelType)>> {
+        (!self.called.is_empty()).then(|| self.called.iter().map(|label| (&*label.text, label.of)))
     }
 
     /// The names of all features, each once: those of the round, then those of the labels.
