@@ -11,7 +11,7 @@
 //!   `costs`; the labels on `offer`; and features for numbers that are missing (`holes`).
 //! * Above all formats, `unlabelled` takes away labels that are missing, and `ahead` reads on a thread.
 //!
-//! What is wrong is an `error`, and what is odd a `remark`, as those of `absent` and `counting`.
+//! What is wrong is an `error`, and what is odd a `remark`, as those of `absent`, `blank` and `counting`.
 
 mod absent;
 mod ahead;
