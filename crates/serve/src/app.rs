@@ -19,10 +19,10 @@ use noregret_stream::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::api::problem::answer;
 use crate::hub::Hub;
 use crate::locks::Unpoisoned;
 use crate::model::handle::Handle;
+use crate::problem::answer;
 use crate::refusal::Refusal;
 use crate::safety::keys::{LiveKeys, Right};
 use crate::safety::limits::Limits;

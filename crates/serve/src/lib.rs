@@ -12,7 +12,8 @@
 //! | `hub` | all models, by name |
 //! | `store` | the log and the snapshots on disk |
 //! | [`safety`] | limits, names, keys |
-//! | `app`, `refusal` | what all requests have in common; errors of requests |
+//! | `app` | what all requests have in common |
+//! | `refusal`, `problem` | errors of requests, and the same as responses |
 //! | `page`, `openapi` | web pages; the document that describes the protocols |
 //! | `journal` | the lines about requests, and about changes of models |
 //! | `traces` | traces of requests, for OpenTelemetry |
@@ -43,6 +44,7 @@ mod nodes;
 mod openapi;
 mod page;
 mod personalizer;
+mod problem;
 mod process;
 mod query;
 mod refusal;

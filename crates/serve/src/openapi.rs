@@ -49,7 +49,7 @@ use crate::app::App;
     modifiers(&Keys),
     security((), ("key" = [])),
     components(schemas(
-        crate::api::problem::Problem,
+        crate::problem::Problem,
         bodies::PredictBody,
         bodies::LearnBody,
         bodies::DecideBody,

@@ -1,12 +1,11 @@
-//! Our own protocol: routes (`models`, `state`, `log`, `evaluate`, `rounds`, `streams`), bodies with their
-//! examples, and errors by RFC 9457.
+//! Our own protocol: routes (`models`, `state`, `log`, `evaluate`, `rounds`, `streams`), and bodies with
+//! their examples.
 
 pub mod bodies;
 pub(crate) mod described;
 pub(crate) mod evaluate;
 pub(crate) mod log;
 pub(crate) mod models;
-pub(crate) mod problem;
 pub(crate) mod rounds;
 pub(crate) mod state;
 mod streams;

@@ -157,7 +157,7 @@ pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
         ("correct" = (summary = "Right or wrong", value = json!({"id": "visit-18", "correct": true})))
     )),
     responses((status = 200, description = "It was learnt"),
-        (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = super::problem::Problem, content_type = "application/problem+json")))]
+        (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = crate::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
     act(ask, "feedback", body, |_, bytes| parsed::<FeedbackBody>(bytes)?.event()).await
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::api::problem::answer;
+use crate::problem::answer;
 use crate::refusal::Refusal;
 
 /// An error in Personalizer's format.
