@@ -34,9 +34,6 @@ use crate::wanted::Wanted;
 pub(crate) use decisions::{EvaluatePlan, PolicyPlan, ReplayPlan, Start};
 pub(crate) use saved::{MergePlan, PredictPlan};
 
-/// The default learner of `run`.
-const DEFAULT_LEARNER: &str = "auto";
-
 /// The source of rows, and how to read it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -516,7 +513,7 @@ fn logged(args: &RunArgs) -> Result<Option<Keys>, Failure> {
 
 /// The learner, by name.
 fn wanted(args: &RunArgs) -> Result<Wanted, Failure> {
-    let entry = registry::find(args.learner.as_deref().unwrap_or(DEFAULT_LEARNER))?;
+    let entry = registry::find(args.learner.as_deref().unwrap_or(registry::DEFAULT))?;
     let copies = 1 + args.batch_model.as_ref().map_or(0, |_| args.snapshots);
     let mut settings = Settings::parse(&args.set)?;
     settings.take_facts(entry)?;

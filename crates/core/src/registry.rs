@@ -1,5 +1,6 @@
 //! The list of algorithms, used by the command line, help, tables, bindings and law tests.
 
+use crate::algorithm::Algorithm as _;
 use crate::bandit::auto::BanditAuto;
 use crate::bandit::banditron::Banditron;
 use crate::bandit::confidit::{Confidit, DiagonalRidge, FullRidge};
@@ -132,6 +133,9 @@ pub static ALGORITHMS: &[Entry] = &[
     Entry::experts::<AdaHedge>(),
     Entry::experts::<AdaHedgeAbstain>(),
 ];
+
+/// The name of the learner where none is asked for.
+pub const DEFAULT: &str = Auto::ABOUT.name;
 
 /// The learners of the registry, for wrappers.
 pub const LEARNERS: Learners = Learners::found_by(find);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use noregret::param::{Value, Values};
-use noregret::registry::find;
+use noregret::registry::{DEFAULT, find};
 use noregret_experiments::synthetic::{Recipe, SyntheticExamples};
 use noregret_stream::draw::plot::{Chart, Line};
 use noregret_stream::encode::scale::Scaling;
@@ -32,7 +32,7 @@ const STREAM: [(&str, &str); 6] = [
     ("drift", "0.2"),
 ];
 
-const LEARNERS: [&str; 2] = ["auto", "ogd"];
+const LEARNERS: [&str; 2] = [DEFAULT, "ogd"];
 
 const WINDOW: usize = 1000;
 

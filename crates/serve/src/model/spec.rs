@@ -363,7 +363,7 @@ impl Spec {
         let (bandit, offers) = (self.feedback == Feedback::Bandit, self.takes_offers());
         let entry = match self.learner.as_deref() {
             None if offers => Ok(registry::of_offers()),
-            name => registry::find(name.unwrap_or("auto")),
+            name => registry::find(name.unwrap_or(registry::DEFAULT)),
         };
         let entry = entry.map_err(|error| Refusal::invalid("learner", error.to_string()))?;
         let name = entry.about.name;
