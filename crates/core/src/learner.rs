@@ -121,12 +121,12 @@ pub trait OnlineLearner: Predictor {
 
     /// Announces the features of future rows, for speed only: predictions equal those of the
     /// sequential algorithm up to rounding, and rows may be skipped, reordered or never come.
-    fn prepare(&mut self, _coming: &dyn Batch) {}
+    fn prepare(&mut self, _announced: &dyn Batch) {}
 
     /// Announces the rows of the last prepared batch from index `at` on, in whose place it had
     /// empty rows. With this a run can be interrupted between any two rows, and continued bit for
     /// bit.
-    fn prepare_rest(&mut self, _at: usize, _coming: &dyn Batch) {}
+    fn prepare_rest(&mut self, _at: usize, _announced: &dyn Batch) {}
 
     /// Gives the learner threads for large computations, for speed only: forecasts are bit-equal.
     /// By default everything runs in the calling thread.
@@ -233,8 +233,8 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn works_ahead(&self) -> bool;
         fn rounds(&self) -> u64;
         fn lookahead(&self) -> usize;
-        fn prepare(&mut self, coming: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settle(&mut self);

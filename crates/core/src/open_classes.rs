@@ -126,8 +126,8 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
     hand_on! { self.inner;
         fn rounds(&self) -> u64;
         fn lookahead(&self) -> usize;
-        fn prepare(&mut self, coming: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;

@@ -129,8 +129,8 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
     hand_on! { self.learner;
         fn rounds(&self) -> u64;
         fn lookahead(&self) -> usize;
-        fn prepare(&mut self, coming: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;

@@ -244,12 +244,12 @@ impl OnlineLearner for Ons {
         self.model.inverse().lookahead()
     }
 
-    fn prepare(&mut self, coming: &dyn Batch) {
-        self.model.inverse_mut().prepare(coming);
+    fn prepare(&mut self, announced: &dyn Batch) {
+        self.model.inverse_mut().prepare(announced);
     }
 
-    fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        self.model.inverse_mut().prepare_rest(at, coming);
+    fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
+        self.model.inverse_mut().prepare_rest(at, announced);
     }
 
     fn grow(&mut self, classes: usize, features: usize) -> bool {

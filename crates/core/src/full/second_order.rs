@@ -391,8 +391,8 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
 
     hand_on! { self.state;
         fn lookahead(&self) -> usize;
-        fn prepare(&mut self, coming: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, coming: &dyn Batch);
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
     }
 

@@ -284,8 +284,8 @@ impl LowRankInverse {
 
     /// Multiplies the announced rows with $P_0$ in one product. Returns false, without a change, if the batch
     /// is so much shorter than [`LowRankInverse::lookahead`] that a flush does not pay off.
-    pub fn prepare(&mut self, coming: &dyn Batch) -> bool {
-        let len = coming.len().min(self.lookahead());
+    pub fn prepare(&mut self, announced: &dyn Batch) -> bool {
+        let len = announced.len().min(self.lookahead());
         if !self.worth_preparing(len) {
             return false;
         }
@@ -293,23 +293,23 @@ impl LowRankInverse {
         let d = self.features;
         self.ahead.rows.resize(len * d, 0.0);
         for (at, row) in self.ahead.rows.chunks_exact_mut(d).enumerate() {
-            coming.features(at).add_to(1.0, row);
+            announced.features(at).add_to(1.0, row);
         }
         self.multiply_prepared();
         true
     }
 
-    /// Replaces the placeholder rows from index `at` on by `coming`. Returns whether rows are prepared. All
-    /// products are computed again, since the last bits of a product may depend on the number of products in
-    /// a batch, and on nothing else.
-    pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) -> bool {
+    /// Replaces the placeholder rows from index `at` on by `announced`. Returns whether rows are prepared.
+    /// All products are computed again, since the last bits of a product may depend on the number of products
+    /// in a batch, and on nothing else.
+    pub fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) -> bool {
         if self.ahead.rows.is_empty() || at < self.next() {
             return false;
         }
         let rest = self.ahead.rows.chunks_exact_mut(self.features).skip(at).enumerate();
-        for (at, row) in rest.take(coming.len()) {
+        for (at, row) in rest.take(announced.len()) {
             row.fill(0.0);
-            coming.features(at).add_to(1.0, row);
+            announced.features(at).add_to(1.0, row);
         }
         self.multiply_prepared();
         true

@@ -340,12 +340,12 @@ impl SecondOrder {
 
     /// Multiplies the announced rows with $A^{-1}$ in one product. A batch much shorter than
     /// [`SecondOrder::lookahead`] is ignored, since it does not pay off.
-    pub fn prepare(&mut self, coming: &dyn Batch) {
-        if !self.inverse.worth_preparing(coming.len()) {
+    pub fn prepare(&mut self, announced: &dyn Batch) {
+        if !self.inverse.worth_preparing(announced.len()) {
             return;
         }
         self.settle();
-        if self.inverse.prepare(coming) {
+        if self.inverse.prepare(announced) {
             self.before.extend_from_slice(&self.b);
             // Memory is reserved here, so that learning allocates none.
             self.updates.reserve(self.update_len() * self.inverse.delayed());
@@ -353,10 +353,10 @@ impl SecondOrder {
         }
     }
 
-    /// Replaces the placeholder rows of the last prepared batch from index `at` on by `coming`. Results are
-    /// bit-equal to those without placeholders.
-    pub fn prepare_rest(&mut self, at: usize, coming: &dyn Batch) {
-        if self.inverse.prepare_rest(at, coming) && self.block.is_live() {
+    /// Replaces the placeholder rows of the last prepared batch from index `at` on by `announced`. Results
+    /// are bit-equal to those without placeholders.
+    pub fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
+        if self.inverse.prepare_rest(at, announced) && self.block.is_live() {
             self.learn_again();
         }
     }

@@ -76,8 +76,8 @@ fn drift(case: &Case, rounds: usize, tolerance: f64) {
     for t in 0..rounds {
         let row = &rows[t % rows.len()];
         if t % 8 == 0 {
-            let coming: Vec<_> = rows[t % rows.len()..].iter().take(8).map(Round::sparse).collect();
-            other.prepare(&coming.as_slice());
+            let announced: Vec<_> = rows[t % rows.len()..].iter().take(8).map(Round::sparse).collect();
+            other.prepare(&announced.as_slice());
         }
         case.play_one(&mut *plain, &mut plain_at, row);
         other.predict(row.sparse(), &mut other_at);

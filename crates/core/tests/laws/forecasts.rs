@@ -65,8 +65,8 @@ fn rows_together_are_predicted_as_one_by_one() {
         for announced in [false, true] {
             let mut learner = case.learner();
             if announced {
-                let coming: Vec<Features<'_>> = learnt.iter().map(Round::dense).collect();
-                learner.prepare(&&coming[..]);
+                let rows: Vec<Features<'_>> = learnt.iter().map(Round::dense).collect();
+                learner.prepare(&&rows[..]);
             }
             case.play(&mut *learner, &learnt[..61]);
             let rows: Vec<Features<'_>> = asked.iter().map(Round::sparse).collect();

@@ -63,8 +63,8 @@ fn misleading(case: &Case, rounds: &[Round], len: usize) -> Vec<Vec<f64>> {
     let mut forecasts = Vec::new();
     for (t, round) in rounds.iter().enumerate() {
         if t % 3 == 0 {
-            let coming = rounds[t..].iter().take(len);
-            show(&mut *learner, others.iter().zip(coming).flat_map(|(a, b)| [a.dense(), b.dense()]));
+            let announced = rounds[t..].iter().take(len);
+            show(&mut *learner, others.iter().zip(announced).flat_map(|(a, b)| [a.dense(), b.dense()]));
         }
         learner.predict(others[t % len].dense(), &mut other);
         learner.predict(round.dense(), &mut at);
@@ -85,10 +85,10 @@ fn sparse(case: &Case, rounds: &[Round], len: usize) -> Vec<Vec<f64>> {
     let mut forecasts = Vec::new();
     for (t, round) in rounds.iter().enumerate() {
         if t % len == 0 {
-            let coming = rounds[t..].iter().take(len);
+            let announced = rounds[t..].iter().take(len);
             show(
                 &mut *learner,
-                coming.enumerate().map(|(at, r)| if at % 2 == 0 { r.sparse() } else { r.dense() }),
+                announced.enumerate().map(|(at, r)| if at % 2 == 0 { r.sparse() } else { r.dense() }),
             );
         }
         learner.predict(round.sparse(), &mut at);

@@ -196,14 +196,14 @@ impl Example {
 
 /// Examples that have not been learnt yet.
 #[derive(Debug)]
-pub struct Coming<'a> {
+pub struct Announced<'a> {
     /// The available examples.
     pub known: &'a [Example],
     /// Their number including those that are not available yet, which are represented by empty rows.
     pub len: usize,
 }
 
-impl Batch for Coming<'_> {
+impl Batch for Announced<'_> {
     fn len(&self) -> usize {
         self.len
     }

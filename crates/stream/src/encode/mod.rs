@@ -28,5 +28,5 @@ pub fn room_for(columns: usize, needed: usize) -> usize {
 pub use crate::read::number::{LARGEST_NORM, LARGEST_WEIGHT};
 pub use encoder::{Encoder, Kept, LargeRow};
 pub(crate) use encoder::{TWO_PLAYED, offered_twice, row_error};
-pub use example::{Coming, Example, Logged};
+pub use example::{Announced, Example, Logged};
 pub use late::Unscaled;

@@ -12,7 +12,7 @@ use noregret::rng::{Rng, Uniforms};
 
 use crate::encode::examples::Examples;
 use crate::encode::labels::Labels;
-use crate::encode::{Coming, Example};
+use crate::encode::{Announced, Example};
 use crate::read::error::ReadError;
 use crate::run::delay::Lateness;
 use crate::run::options::RunOptions;
@@ -425,10 +425,10 @@ impl Block {
         let cut = self.left == Some(0);
         self.whole = self.before > 0 || !first || cut || 2 * self.filled >= len;
         if self.before > 0 {
-            learner.prepare_rest(self.before, &Coming { known: self.examples(), len });
+            learner.prepare_rest(self.before, &Announced { known: self.examples(), len });
         } else {
             let len = if self.whole { len } else { self.filled };
-            learner.prepare(&Coming { known: self.examples(), len });
+            learner.prepare(&Announced { known: self.examples(), len });
         }
     }
 

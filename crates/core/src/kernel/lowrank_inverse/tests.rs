@@ -143,8 +143,8 @@ proptest! {
             if t == grow_at {
                 both.grow(blocks + 1, features + 2, blocks + 1);
             }
-            let coming: Vec<_> = (0..1 + rng.below(12)).map(|_| row(&mut rng, both.features)).collect();
-            let rows: Vec<Features<'_>> = coming
+            let announced: Vec<_> = (0..1 + rng.below(12)).map(|_| row(&mut rng, both.features)).collect();
+            let rows: Vec<Features<'_>> = announced
                 .iter()
                 .map(|(x, indices, values)| match rng.below(2) {
                     0 => Features::Dense(x),
@@ -154,7 +154,7 @@ proptest! {
             if rng.below(2) == 0 {
                 both.engine.prepare(&rows.as_slice());
             }
-            for (x, indices, values) in &coming {
+            for (x, indices, values) in &announced {
                 let expected = both.expected(x);
                 let sparse = Features::Sparse { indices, values };
                 for got in [both.columns(Features::Dense(x)), both.columns(sparse)] {
@@ -187,15 +187,15 @@ fn flushes_and_look_ahead_are_not_idle() {
     let mut both = Both::new(2, 16, 2, 1.0);
     assert_eq!(both.engine.lookahead(), 4);
     let mut rng = Rng::new(1, 0);
-    let coming: Vec<_> = (0..4).map(|_| row(&mut rng, 16).0).collect();
-    let rows: Vec<Features<'_>> = coming.iter().map(|x| Features::Dense(x)).collect();
+    let announced: Vec<_> = (0..4).map(|_| row(&mut rng, 16).0).collect();
+    let rows: Vec<Features<'_>> = announced.iter().map(|x| Features::Dense(x)).collect();
     both.engine.prepare(&rows.as_slice());
-    for (at, x) in coming.iter().enumerate() {
+    for (at, x) in announced.iter().enumerate() {
         assert_eq!(both.engine.ahead.find(Features::Dense(x), 16), Some(at));
         both.learn(x, &[0.5, 0.0, 0.1, 0.4]);
         assert_eq!(both.engine.used as usize, 2 * (at + 1));
     }
-    both.learn(&coming[0], &[0.5, 0.0, 0.1, 0.4]);
+    both.learn(&announced[0], &[0.5, 0.0, 0.1, 0.4]);
     assert_eq!((both.engine.used, both.engine.ahead.rows.len()), (2, 0), "the fifth round flushes four");
     // A flush does not pay off for a short batch.
     both.engine.prepare(&&rows[..1]);
@@ -302,15 +302,15 @@ fn threads_change_nothing() {
     let (q, d) = (8, 130);
     let mut rng = Rng::new(4, 0);
     let rows: Vec<Vec<f64>> = (0..24).map(|_| (0..d).map(|_| rng.normal()).collect()).collect();
-    let coming: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
+    let announced: Vec<Features<'_>> = rows.iter().map(|x| Features::Dense(x)).collect();
     let run = |threads: usize| {
         let mut engine = LowRankInverse::new(q, d, 1.0, q);
         engine.set_workers(Workers::new(Threads(threads)));
         let (mut y, mut scratch) = (vec![f64::NAN; q * q * d], vec![f64::NAN; engine.scratch_len()]);
         let mix: Vec<f64> = (0..q * q).map(|at| 0.01 * f64::from(u8::from(at % (q + 1) == 0))).collect();
         for _ in 0..2 {
-            engine.prepare(&coming.as_slice());
-            for x in &coming {
+            engine.prepare(&announced.as_slice());
+            for x in &announced {
                 engine.columns(*x, &mut y, &mut scratch);
                 engine.downdate(&y, &mix);
             }
