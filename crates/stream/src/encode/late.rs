@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::scale::Scaler;
 use super::{Encoder, Example, LARGEST_NORM};
 use crate::fault::Fault;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 use crate::read::row::Row;
 
 /// The part of a row that is learnt, before scaling, while it waits for its feedback.

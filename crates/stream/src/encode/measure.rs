@@ -8,7 +8,7 @@ use noregret::kernel::vector::{dot, sum_in_lanes};
 
 use crate::encode::scale::{CLIP, Scaler, Scaling, note};
 use crate::fault::Fault;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 
 /// Smaller sums of squared deviations are not used as divisors, because the dividend may have
 /// underflowed.

@@ -2,7 +2,7 @@
 
 use noregret::bandit::offers::key;
 
-use crate::read::offer::Part;
+use crate::read::round::Part;
 use crate::read::row::Row;
 
 /// The actions at one position of the rows.

@@ -8,7 +8,7 @@
 //!   and `vw`, and `memory` for a table of another program. It implements [`Reader`](reader::Reader), mostly
 //!   by lines (`reader`) or by cells (`table`).
 //! * A `row` has a `number` for each of some `columns`, which may be the `hash` of a name; a `label`, or
-//!   `costs`; the labels on `offer`; and features for numbers that are missing (`holes`).
+//!   `costs`; the labels on `offer` in a `round`; and features for numbers that are missing (`holes`).
 //! * Above all formats, `unlabelled` takes away labels that are missing, and `ahead` reads on a thread.
 //!
 //! What is wrong is an `error`, and what is odd a `remark`, as those of `absent`, `blank` and `counting`.
@@ -48,6 +48,7 @@ pub(crate) mod redis;
 #[cfg(feature = "redis")]
 pub(crate) mod redis;
 pub(crate) mod remark;
+pub(crate) mod round;
 pub(crate) mod row;
 pub(crate) mod source;
 pub(crate) mod table;

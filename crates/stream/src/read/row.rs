@@ -4,7 +4,7 @@ use super::label::{GivenLabel, LabelType};
 
 pub(crate) use packed::{PackedRows, Room};
 
-use crate::read::offer::{DescribedRound, HashedRound};
+use crate::read::round::{DescribedRound, HashedRound};
 
 mod packed;
 

@@ -14,8 +14,8 @@ use noregret::prediction::Prediction;
 use super::influence::column_of;
 use crate::encode::{Encoder, Example};
 use crate::read::columns::Columns;
-use crate::read::offer::DescribedRound;
 use crate::read::options::Schema;
+use crate::read::round::DescribedRound;
 use crate::read::row::Row;
 use crate::read::table::schema::CsvRole;
 

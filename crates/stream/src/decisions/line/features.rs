@@ -9,7 +9,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::fault::{Fault, fault};
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::shown;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::table::moment_features;
 

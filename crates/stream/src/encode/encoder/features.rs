@@ -6,7 +6,7 @@ use super::{Encoder, Example, LARGEST_NORM, LargeRow};
 use crate::encode::scale::Scaling;
 use crate::fault::{Fault, fault};
 use crate::read::ndjson::offers::no_room;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 use crate::read::row::Row;
 
 /// The refusal of a row of a log of before.

@@ -18,7 +18,7 @@ use noregret::model::{Archive, Data, ModelError, Numbers};
 
 use super::{CLIP, Scaler, note};
 use crate::read::number::is_far_from_0;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 
 /// The values of more names than this are not scaled, and kept within [-1, 1].
 const MOST_NAMES: usize = 1 << 16;

@@ -13,9 +13,10 @@ use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadErrorKind, json_fault, shown};
 use crate::read::format::Format;
 use crate::read::label::{GivenLabel, LabelType};
-use crate::read::offer::{Described, Round, flatten};
+use crate::read::offer::{Round, flatten};
 use crate::read::options::{Offers, Schema};
 use crate::read::reader::{LineParser, Parsed};
+use crate::read::round::Described;
 use crate::read::row::Row;
 use crate::read::source::Line;
 

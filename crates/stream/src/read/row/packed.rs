@@ -5,7 +5,7 @@
 
 use super::{LabelKind, Row};
 use crate::read::label::LabelType;
-use crate::read::offer::HashedRound;
+use crate::read::round::HashedRound;
 
 /// Rows in order.
 #[derive(Debug, Default)]

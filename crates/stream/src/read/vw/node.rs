@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
 use crate::read::number::LARGEST_NORM;
-use crate::read::offer::Described;
+use crate::read::round::Described;
 use crate::read::table::moment_features;
 
 /// A JSON value.

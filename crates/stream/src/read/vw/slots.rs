@@ -12,7 +12,8 @@ use crate::fault::{Fault, fault};
 use crate::read::columns::ColumnMap;
 use crate::read::error::shown;
 use crate::read::ndjson::offers::room;
-use crate::read::offer::{Described, Round};
+use crate::read::offer::Round;
+use crate::read::round::Described;
 use crate::read::row::Row;
 use crate::words::counted;
 
