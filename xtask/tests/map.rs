@@ -11,20 +11,25 @@ fn text(file: &str) -> String {
     read_to_string(root().join(file)).expect(file)
 }
 
-/// The files below `folder` with this ending, without tests, by their paths from the root.
-fn files(folder: &str, ending: &str) -> Vec<String> {
+/// The files below `folder` with this ending, by their paths from the root.
+fn all(folder: &str, ending: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in read_dir(root().join(folder)).expect(folder) {
         let entry = entry.expect("an entry");
         let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
-            found.extend(files(&path, ending));
-        } else if path.ends_with(ending) && !path.contains("test") {
+            found.extend(all(&path, ending));
+        } else if path.ends_with(ending) {
             found.push(path);
         }
     }
     found.sort();
     found
+}
+
+/// The same without tests.
+fn files(folder: &str, ending: &str) -> Vec<String> {
+    all(folder, ending).into_iter().filter(|path| !path.contains("test")).collect()
 }
 
 /// The folders of stream and of all fronts.
@@ -81,6 +86,18 @@ fn every_file_says_what_it_is() {
         let module = |line: &str| Some(line.strip_suffix(';')?.split_once("mod ")?.1.to_owned());
         for name in text.lines().filter_map(module).filter(|name| name != "testing") {
             assert!(head.contains(&format!("`{name}`")), "{package} does not name {name}");
+        }
+    }
+}
+
+#[test]
+fn no_file_has_more_than_600_lines() {
+    for folder in
+        ["crates", "experiments", "benches", "xtask", "bindings/python/src", "bindings/python/python"]
+    {
+        for file in [".rs", ".py"].iter().flat_map(|ending| all(folder, ending)) {
+            let lines = text(&file).lines().count();
+            assert!(lines <= 600, "{file}: {lines} lines");
         }
     }
 }
