@@ -347,7 +347,8 @@ impl OffPolicy {
     /// `uncovered` in [0, 1] is the share $u$ of the policy's probability on labels that could not
     /// be played. Of their rewards only the range $[l, h]$ is known, so normal intervals are widened: that
     /// of `ips` by $[u l, u h]$, that of `snips` likewise after scaling by $1 - u$, and that of
-    /// `dr` by $u (h - l)$ on both sides. Confidence sequences hold as they are.
+    /// `dr` by $u (h - l)$ on both sides, unless that of `ips` is narrower. Confidence sequences hold as they
+    /// are.
     pub fn estimates(&self, confidence: f64, uncovered: f64) -> Estimates {
         let miss = 1.0 - confidence;
         let quantile = normal_quantile(1.0 - 0.5 * miss);
@@ -374,6 +375,7 @@ impl OffPolicy {
         }
         if uncovered > 0.0 {
             estimates.iter_mut().for_each(|estimate| estimate.widen(uncovered, self.range));
+            narrow(&mut estimates);
         }
         let total = self.weights.value() * self.weights.count();
         Estimates {
@@ -408,6 +410,21 @@ impl OffPolicy {
         // Σ w²(r - value)² / (Σ w)².
         let spread = (quadratic - 2.0 * value * linear + value * value * squares).max(0.0);
         (value, if total > 0.0 { spread.sqrt() / total } else { 0.0 })
+    }
+}
+
+/// Of labels that could not be played, `ips` supposes any reward in the range, and `dr` a forecast that may
+/// be wrong by the whole range either way: where that makes its normal interval the wider one, it has that of
+/// `ips`.
+fn narrow(estimates: &mut [Estimate]) {
+    let plain = estimates[0].normal;
+    let robust = estimates.iter_mut().find(|one| one.estimator == Estimator::Dr);
+    if let (Some([low, high]), Some(robust)) = (plain, robust)
+        && let Some([from, to]) = robust.normal
+        && high - low < to - from
+        && (low - 1e-9..=high + 1e-9).contains(&robust.value)
+    {
+        robust.normal = plain;
     }
 }
 
