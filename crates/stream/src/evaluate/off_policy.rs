@@ -326,6 +326,13 @@ impl OffPolicy {
         (least <= 1.0 - missing).then_some([low + (high - low) * least, low + (high - low) * (1.0 - missing)])
     }
 
+    /// The standard error of the mean weight that the logged probabilities promise, if it is `mean`; 0 if
+    /// they are not known for all labels. That of the weights seen is 0 where the policy's label was never played.
+    pub(super) fn promised_error(&self, mean: f64) -> f64 {
+        let rounds = self.weights.count();
+        if self.known { ((self.expected / rounds - mean * mean).max(0.0) / rounds).sqrt() } else { 0.0 }
+    }
+
     /// Whether rewards and missing rewards were both observed often enough for a normal interval. Their
     /// squares are at least those that the logged probabilities promise for the estimated mean: a log that
     /// plays a label often at some times, and hardly ever at others, may have seen no reward at these.

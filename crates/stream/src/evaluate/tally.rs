@@ -13,16 +13,21 @@ pub struct Support {
     uncovered: f64,
     /// Number of labels that could be played.
     labels: usize,
+    /// The expectation of 1 / (p n)² for n of them, of the label that is played.
+    square: f64,
 }
 
 impl Support {
     /// By the policies' probabilities, of which the second are those of the log.
     pub fn of(evaluation: &[f64], logged: &[f64]) -> Self {
         let pairs = || evaluation.iter().zip(logged);
+        let playable = || logged.iter().filter(|p| **p > 0.0);
+        let labels = playable().count();
         Self {
             possible: Possible::of(evaluation, logged),
             uncovered: pairs().filter(|(_, p)| **p == 0.0).map(|(e, _)| e).sum(),
-            labels: logged.iter().filter(|p| **p > 0.0).count(),
+            labels,
+            square: playable().map(|p| 1.0 / p).sum::<f64>() / (labels * labels) as f64,
         }
     }
 }
@@ -38,6 +43,8 @@ pub struct Tally {
     /// 1 / (p n) for n playable labels: its expectation is 1 if labels were drawn with the logged
     /// probabilities.
     logged_weights: Mean,
+    /// The sum of the expectations of their squares.
+    logged_squares: f64,
     /// How much the weights of both kinds may be off because probabilities were rounded when they were
     /// written.
     rounding: [Mean; 2],
@@ -92,6 +99,7 @@ impl Tally {
             least_reward: f64::INFINITY,
             uncovered: Some(Mean::default()),
             logged_weights: Mean::default(),
+            logged_squares: 0.0,
             rounding: [Mean::default(); 2],
         }
     }
@@ -118,6 +126,7 @@ impl Tally {
         if let Some(support) = support {
             let weight = 1.0 / (round.probability * support.labels as f64);
             self.logged_weights.add(weight);
+            self.logged_squares += support.square;
             self.rounding[1].add(rounded * weight);
         }
         term
@@ -164,7 +173,12 @@ impl Tally {
             enough && (mean - want).abs() > 4.0 * error + 1.01 * rounded.value() + 1e-9
         };
         let logged = &self.logged_weights;
-        if logged.value() > 0.0 && off(logged.value(), logged.standard_error(), &self.rounding[1], 1.0) {
+        // Where a rare label was never played, the weights that were seen are nearly equal, and say too
+        // little of their error: it is at least the one that the probabilities promise.
+        let count = logged.count().max(1.0);
+        let promised = ((self.logged_squares / count - 1.0).max(0.0) / count).sqrt();
+        let error = logged.standard_error().max(promised);
+        if logged.value() > 0.0 && off(logged.value(), error, &self.rounding[1], 1.0) {
             warnings.push(format!(
                 "1/p of the labels played is {} times its expectation on average: they were not drawn with the logged probabilities",
                 apart(logged.value(), 1.0).0
@@ -172,7 +186,18 @@ impl Tally {
         }
         let covered = 1.0 - uncovered.unwrap_or(0.0);
         let (mean, error) = (estimates.mean_weight, estimates.mean_weight_standard_error);
-        if estimates.clipped == 0 && off(mean, error, &self.rounding[0], covered) {
+        let error = error.max(self.sums.promised_error(covered));
+        let never = mean == 0.0 && covered > 1e-9;
+        if never && enough {
+            warnings.push(format!(
+                "none of the labels that the policy plays was played in {} rounds: ips and snips know nothing of them",
+                self.rounds()
+            ));
+        }
+        // A log that does not say how likely they were may play them hardly ever, or never.
+        let unsaid = never && uncovered.is_none();
+        thin |= unsaid;
+        if !unsaid && estimates.clipped == 0 && off(mean, error, &self.rounding[0], covered) {
             thin = true;
             let (mean, covered) = apart(mean, covered);
             warnings.push(format!(
@@ -219,6 +244,29 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A label of probability 0.002 is not played in 1000 rounds of one log in seven, which is no fault of
+    /// the probabilities; of one of probability 0.2 it is.
+    #[test]
+    fn a_label_that_was_never_played_may_be_a_rare_one() {
+        for (p, known, wrong) in [(0.002, true, false), (0.2, true, true), (0.2, false, false)] {
+            let (evaluation, logged) = ([1.0, 0.0], [p, 1.0 - p]);
+            let support = known.then(|| Support::of(&evaluation, &logged));
+            let mut tally = Tally::new(None, [0.0, 1.0]);
+            for t in 0..1000 {
+                let (label, reward, probability) = (1, f64::from(t % 2), logged[1]);
+                let possible = support.map(|support| support.possible);
+                let (evaluation, estimates) = (&evaluation[..], None);
+                tally.add(&Round { label, reward, probability, evaluation, estimates, possible }, support);
+            }
+            let found = tally.evaluation(0.95, 2);
+            let told = |part: &str| found.warnings.iter().any(|warning| warning.contains(part));
+            assert!(found.thin && told("was played in 1000 rounds"), "{:?}", found.warnings);
+            for part in ["the mean importance weight is", "they were not drawn with the logged"] {
+                assert_eq!(told(part), wrong, "{p} {known} {part}: {:?}", found.warnings);
+            }
+        }
+    }
 
     #[test]
     fn what_was_written_with_few_digits_may_be_off() {
