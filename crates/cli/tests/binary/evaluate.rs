@@ -211,6 +211,7 @@ fn a_suspicious_log_is_spoken_of() {
     let ran = folder.run("evaluate log.ndjson --policy uniform").succeeded();
     assert!(ran.stderr.contains("they were not drawn with the logged probabilities"), "{}", ran.stderr);
     assert!(ran.stderr.contains("the mean importance weight is 1.5625, not 1.0000"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\"b\" was played 200 times, where the logged"), "{}", ran.stderr);
     // What could not be played is not known.
     let line =
         |t: usize| format!("{{\"id\":{t},\"label\":\"a\",\"p\":{{\"a\":1,\"b\":0}},\"correct\":true}}\n");

@@ -5,6 +5,7 @@ use noregret::algorithm::Forecast;
 use noregret::example::Label;
 use noregret::prediction::{Decision, Prediction, argmax};
 
+use super::drawn::Drawn;
 use super::learning::{Decided, Learns};
 use super::question::{EvaluateOptions, Policy};
 use super::tally::{Support, Tally};
@@ -36,6 +37,8 @@ pub(super) struct Bench<'a> {
     pub(super) labels: Labels,
     pub(super) options: &'a EvaluateOptions,
     pub(super) tally: Tally,
+    /// The plays of the log, as far as it has whole distributions.
+    pub(super) drawn: Drawn,
     /// The least reward that is possible.
     pub(super) least: f64,
     pub(super) room: (Prediction, Decision),
@@ -72,6 +75,9 @@ impl Bench<'_> {
             _ => taken.offered.iter().map(|label| *label as usize).collect(),
         };
         let played = (taken.label as usize, taken.probability);
+        if distributed {
+            self.drawn.add(&logged, played.0);
+        }
         let known = distributed.then_some(&logged[..]);
         let (evaluation, decided) = match &mut self.learns {
             Some(learns) => {

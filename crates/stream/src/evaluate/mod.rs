@@ -1,11 +1,12 @@
 //! Off-policy evaluation of logged decisions: policies and options (`question`), estimators as pure
 //! sums (`off_policy`), their computation from logs and arrays (`passes`, `arrays`), policies that learn
-//! (`learning`), labels that are positions (`place`), comparison of policies (`differences`), and estimates
-//! of rewards (`reward_model`).
+//! (`learning`), labels that are positions (`place`), whether labels were drawn as logged (`drawn`),
+//! comparison of policies (`differences`), and estimates of rewards (`reward_model`).
 
 mod arrays;
 mod bench;
 mod differences;
+mod drawn;
 mod learning;
 pub mod off_policy;
 mod passes;

@@ -27,6 +27,7 @@ use crate::read::error::ReadError;
 use crate::read::row::Row;
 
 use super::bench::{Bench, Waiting};
+use super::drawn::Drawn;
 use super::learning::Learns;
 use super::place::Place;
 use super::question::{EvaluateOptions, Evaluation, Policy, of_all};
@@ -220,6 +221,7 @@ pub(super) fn with_terms(
         labels,
         options,
         tally: Tally::new(options.clip, facts.range()),
+        drawn: Drawn::default(),
         least: facts.range()[0],
         room: (Prediction::default(), Decision::default()),
         not_offered: 0,
@@ -245,6 +247,7 @@ pub(super) fn with_terms(
     let confidence = if best.is_some() { of_all(options.confidence, labels) } else { options.confidence };
     let evaluation = bench.tally.evaluation(confidence, labels);
     let mut evaluation = evaluation.of_decisions(decisions, missing, bench.not_offered, counts_as);
+    evaluation.warnings.extend(bench.drawn.warning(&bench.labels));
     evaluation.warnings.extend(place.and_then(|place| place.warning()));
     evaluation.warnings.extend(supposed(facts.range()));
     evaluation.warnings.extend(look_alike(&facts.labels));
