@@ -51,6 +51,11 @@ impl FromStr for Policy {
             "logged" => Policy::Logged,
             "greedy" => Policy::Greedy,
             "best" => Policy::Best,
+            "baseline" => {
+                let what = "is what a service plays without its learner, which a log does not say: constant:LABEL always plays one \
+                            label; where labels are positions, as in Vowpal Wabbit's JSON, constant:0 plays the first on offer";
+                return Err(what.into());
+            }
             _ => match name.split_once(':') {
                 Some(("constant", label)) => Policy::Constant(label.to_owned()),
                 Some((kind @ ("learner" | "alone"), learner)) => {
@@ -201,5 +206,24 @@ impl Evaluation {
             ));
         }
         Self { decisions, missing, not_offered, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A service evaluates its baseline; of a file, the label is to be named.
+    #[test]
+    fn a_policy_that_a_log_does_not_know_has_a_way_out() {
+        let refused = |name: &str| match name.parse::<Policy>() {
+            Ok(_) => String::new(),
+            Err(what) => what.to_string(),
+        };
+        let said = refused("baseline");
+        assert!(said.contains("constant:0 plays the first on offer"), "{said}");
+        let said = refused("first");
+        assert!(said.starts_with("is none of uniform, "), "{said}");
+        assert!(matches!("constant:0".parse::<Policy>(), Ok(Policy::Constant(label)) if label == "0"));
     }
 }
