@@ -19,6 +19,10 @@ pub(crate) fn read_error(error: &ReadError) -> String {
         ReadErrorKind::SingleColumn { seen: Some('\t'), .. } => "pass --delimiter tab".to_owned(),
         ReadErrorKind::SingleColumn { seen: Some(seen), .. } => format!("pass --delimiter '{seen}'"),
         ReadErrorKind::SingleColumn { seen: None, .. } => "pass another --delimiter".to_owned(),
+        // A number of hundreds of digits is no word.
+        ReadErrorKind::NotFinite { cell, .. } if cell.len() > 40 => {
+            "pass --categorical COLUMN if it is a code, or --on-bad-row skip".to_owned()
+        }
         ReadErrorKind::NotFinite { cell, .. } => {
             format!("pass --missing={cell} if it stands for a missing one")
         }

@@ -138,6 +138,12 @@ fn rows_of_csv() {
     for (line, sentence) in lines {
         refused("a.csv", [head.as_bytes(), *line, b"\n1,2,x\n"].concat(), "", sentence);
     }
+    let digits = format!("{head}1,{},x\n", "9".repeat(400));
+    let sentence = format!(
+        "a.csv:1002: column \"b\": \"{}…\" is not finite; pass --categorical COLUMN if it is a code, or --on-bad-row skip",
+        "9".repeat(40)
+    );
+    refused("a.csv", digits, "", &sentence);
     let folder = Folder::with("a.csv", b"a,gr\xf6\xdfe,label\n1,2,x\n3,4,y\n");
     let ran = folder.run("run a.csv");
     let header = "in its header, which is not UTF-8 text; text in the encoding of Windows is converted by iconv -f WINDOWS-1252 -t UTF-8";

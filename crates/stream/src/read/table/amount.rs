@@ -108,10 +108,17 @@ pub(crate) fn comma_way_out(text: &str) -> &'static str {
     }
 }
 
+/// The signs of currencies, and of percents.
+const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "₹", "%"];
+
+/// The sign beside a number.
+pub(crate) fn sign(cell: &str) -> Option<&'static str> {
+    SIGNS.into_iter().find(|sign| cell.contains(sign))
+}
+
 /// The cell without currency or percent signs around it, and whether a minus or parentheses, which mean one,
 /// are around these.
 fn strip(cell: &[u8]) -> (bool, &[u8]) {
-    const SIGNS: [&str; 6] = ["$", "€", "£", "¥", "₹", "%"];
     let cell = cell.trim_ascii();
     let inside = cell.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")"));
     let minus = inside.or_else(|| cell.strip_prefix(b"-"));

@@ -30,7 +30,28 @@ pub(crate) fn about(sample: &Sample<'_>, fields: &[CsvField]) -> Vec<String> {
     notes.extend(leaks(sample, fields));
     notes.extend(if log { None } else { one_of_several(sample) });
     notes.extend(numbers(sample, fields));
+    notes.extend(fields.iter().enumerate().filter_map(|(column, field)| last_day(sample, column, field)));
     notes
+}
+
+/// A remark on the last day of the year 9999, which stands for no end in many databases.
+fn last_day(sample: &Sample<'_>, column: usize, field: &CsvField) -> Option<String> {
+    const LEAST: usize = 3;
+    const DAYS: [&str; 4] = ["9999-12-31", "31.12.9999", "12/31/9999", "31/12/9999"];
+    if field.role != CsvRole::Time {
+        return None;
+    }
+    let cells =
+        || sample.rows.iter().filter_map(|row| row.get(column)).filter(|cell| !sample.missing.is_cell(cell));
+    let is_last = |cell: &&[u8]| DAYS.iter().any(|day| cell.starts_with(day.as_bytes()));
+    let first = cells().find(is_last)?;
+    let (count, name, day) = (cells().filter(is_last).count(), shown(&field.name), shown(first));
+    (count >= LEAST).then(|| {
+        format!(
+            "column {name} is {day} in {count} of {}: if it stands for no day, the option missing = {day} says so",
+            first_rows(sample.rows.len(), sample.more)
+        )
+    })
 }
 
 /// Remarks on the numbers of columns: codes for missing ones, and digits that are not read.
@@ -289,7 +310,11 @@ mod tests {
             rows.map(|row| ByteRecord::from(row.split('|').collect::<Vec<_>>())).collect();
         let fields: Vec<CsvField> = (names.iter())
             .map(|name| {
-                let role = if name == "y" { CsvRole::Label } else { CsvRole::Numeric };
+                let role = match &**name {
+                    "y" => CsvRole::Label,
+                    "day" => CsvRole::Time,
+                    _ => CsvRole::Numeric,
+                };
                 CsvField::plain(name, role)
             })
             .collect();
@@ -407,6 +432,15 @@ mod tests {
         assert!(all[0].starts_with(said), "{all:?}");
         // As nanoseconds do.
         assert_eq!(notes("a,y", long(1000)), [""; 0]);
+    }
+
+    #[test]
+    fn days_that_stand_for_none() {
+        let day =
+            |t: u32| if t % 9 == 1 { "9999-12-31".to_owned() } else { format!("2024-03-{:02}", 1 + t % 28) };
+        let said = "column \"day\" is \"9999-12-31\" in 11 of all 100 rows: if it stands for no day, the option missing = \"9999-12-31\" says so";
+        let all = notes("day,y", (0..100).map(|t| format!("{}|{}", day(t), t % 2)));
+        assert!(all.contains(&said.to_owned()), "{all:?}");
     }
 
     #[test]

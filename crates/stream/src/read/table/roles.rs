@@ -487,6 +487,7 @@ impl<'a> Look<'a> {
         }
         let (style, numbers) = self.numbers();
         if numbers == count {
+            notes.extend(self.about_signs(name, style));
             return (CsvRole::Numeric, style);
         }
         if let Some(found) = self.times() {

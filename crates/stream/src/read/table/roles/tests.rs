@@ -473,6 +473,17 @@ fn codes_of_digits_are_told() {
     );
     assert_eq!(noted(&|t| format!("{}e+0{}", 10 + t % 7, t % 5)), None);
     assert_eq!(noted(&|t| format!("1.{}e5", t % 7)), None);
+    let signs = |cells: [&str; 3]| {
+        let rows: Vec<String> = (0..90).map(|t| format!("{}|{}", cells[t % 3], t % 2)).collect();
+        decided("a,label", rows.into_iter(), |_| {}).notes.into_iter().find(|note| note.contains("signs"))
+    };
+    let sentence = "column \"a\" has numbers with different signs, such as \"$5\" and \"€7\", and they are read without them: write all of \
+                    them alike";
+    assert_eq!(signs(["$5", "€7", "$8"]).as_deref(), Some(sentence));
+    assert!(signs(["5%", "0.05", "8%"]).is_some());
+    for alike in [["$5", "7", "$8"], ["5%", "0", "8%"], ["€5", "-€7", "(€8)"]] {
+        assert_eq!(signs(alike), None, "{alike:?}");
+    }
     let named = decided("a,label", (0..100).map(|t| format!("{:05}|{}", 7 * t % 90, t % 2)), |options| {
         options.categorical = vec!["a".to_owned()];
     });

@@ -24,6 +24,23 @@ impl Look<'_> {
         // What is read with its unit, as percents are, needs no other notation.
         (differ && mostly && self.numbers().1 < count).then(|| (unit.to_owned(), style))
     }
+
+    /// A remark on numbers some of which have another sign than others, or are percents beside numbers that are
+    /// none: in this `style` they are read without it.
+    pub(super) fn about_signs(&self, name: &str, style: Option<Style>) -> Option<String> {
+        let of = |cell: &&str| amount::sign(cell);
+        let number = |cell: &&str| amount::parse(cell.as_bytes(), style).is_some_and(|number| number != 0.0);
+        let first = self.texts().filter(number).find(|cell| of(cell).is_some())?;
+        let is_percent = of(&first) == Some("%");
+        let is_other = |cell: &&str| of(cell) != of(&first) && (of(cell).is_some() || is_percent);
+        let other = self.texts().filter(number).find(is_other)?;
+        Some(format!(
+            "column {} has numbers with different signs, such as {} and {}, and they are read without them: write all of them alike",
+            shown(name),
+            shown(first),
+            shown(other)
+        ))
+    }
 }
 
 /// A remark on numbers with a unit.
