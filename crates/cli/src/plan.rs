@@ -48,18 +48,7 @@ pub(crate) struct Source {
 impl Source {
     /// The source `data` with the options in `args`.
     pub(crate) fn of(data: &str, args: &DataArgs) -> Result<Self, Failure> {
-        let delimiter = match args.delimiter.as_deref() {
-            None => None,
-            Some("tab" | "\\t") => Some(b'\t'),
-            Some(text) => match text.as_bytes() {
-                [byte] => Some(*byte),
-                _ => {
-                    return Err(Failure::usage(format!(
-                        "--delimiter {text:?}: must be one character, or tab"
-                    )));
-                }
-            },
-        };
+        let delimiter = delimiter(args.delimiter.as_deref())?;
         let options = ReadOptions {
             format: args.format,
             label: args.label.clone(),
@@ -107,6 +96,19 @@ impl Source {
     pub(crate) fn with_schema(&self, schema: Schema) -> Self {
         let options = ReadOptions { schema: Some(schema), ..self.options.clone() };
         Self { options, ..self.clone() }
+    }
+}
+
+/// The byte of a delimiter.
+fn delimiter(text: Option<&str>) -> Result<Option<u8>, Failure> {
+    match text.map(str::as_bytes) {
+        None => Ok(None),
+        Some(b"tab" | b"\\t") => Ok(Some(b'\t')),
+        Some([byte]) => Ok(Some(*byte)),
+        Some(_) => {
+            let text = text.unwrap_or_default();
+            Err(Failure::usage(format!("--delimiter {text:?}: must be one character, or tab")))
+        }
     }
 }
 

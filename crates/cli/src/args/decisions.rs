@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use noregret_stream::encode::examples::BadRows;
 use noregret_stream::{Costs, Fault, Format, fault};
 
@@ -77,6 +78,12 @@ pub(crate) struct EvaluateArgs {
     /// [default: recognised]
     #[arg(long)]
     pub(crate) format: Option<Format>,
+    /// Delimiter of CSV: one character, or tab [default: recognised]
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<String>,
+    /// Whether CSV begins with a header: yes or no [default: recognised]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
+    pub(crate) header: Option<bool>,
     /// Treatment of invalid lines: fail, skip, or skip at most N
     #[arg(long, value_name = "fail|skip|N", default_value_t = BadRows::Fail)]
     pub(crate) on_bad_row: BadRows,

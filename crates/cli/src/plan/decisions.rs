@@ -100,11 +100,15 @@ impl EvaluatePlan {
             policies.push(PolicyPlan::Rule("as the log gives it".to_owned(), Policy::Given));
         }
         let keys = super::columns(&args.columns);
-        let reading = ReadOptions { format: args.format, ..super::reading(&args.roles, &[]) };
+        let (format, header) = (args.format, args.header);
+        let delimiter = super::delimiter(args.delimiter.as_deref())?;
+        let reading = ReadOptions { format, delimiter, header, ..super::reading(&args.roles, &[]) };
         let RoleArgs { categorical, numeric, text, time, drop, not_missing } = &args.roles;
         let roles = [categorical, numeric, text, time, drop, not_missing];
         let rewards = args.columns.rewards;
-        let said = args.costs.is_some() || rewards.is_some() || roles.iter().any(|names| !names.is_empty());
+        let of_csv = delimiter.is_some() || header.is_some();
+        let of_columns = roles.iter().any(|names| !names.is_empty());
+        let said = args.costs.is_some() || rewards.is_some() || of_csv || of_columns;
         let keys = keys.or_else(|| said.then(Keys::default));
         let reward_learner = match args.reward_learner.as_deref() {
             Some("none") => None,

@@ -313,5 +313,6 @@ fn recognise(source: &mut Source, options: &ReadOptions) -> Result<Format, ReadE
         Some(saved) if !matches!(seen, Some(Format::Ndjson | Format::Vw | Format::Arff)) => Some(saved),
         _ => seen,
     };
+    let seen = seen.or_else(|| options.delimiter.map(|_| Format::Csv));
     seen.ok_or_else(|| source.file_error(ReadErrorKind::UnknownFormat))
 }
