@@ -300,11 +300,11 @@ fn logs_and_names_that_are_not_there() {
     let ran = folder.run("run log.csv --feedback bandit --decision label --quiet").succeeded();
     assert!(!ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);
     // What the messages about the first line name is there for evaluate, too.
-    folder.write("bare.csv", "7~red~0.5~0\n8~green~0.5~1\n".repeat(10));
+    folder.write("bare.csv", "6~red~0.5~0\n".to_owned() + &"7~red~0.5~0\n8~green~0.5~1\n".repeat(10));
     folder.write("bare.txt", "7~red\n8~green\n".repeat(10));
     folder.run("run bare.txt --delimiter ~ --learner ogd --quiet").succeeded();
     let bare = "evaluate bare.csv --delimiter ~ --decision 2 --probability 3 --reward 4 --policy logged";
-    for (header, decisions) in [("", 20), (" --header no", 20), (" --header yes", 19)] {
+    for (header, decisions) in [("", 21), (" --header no", 21), (" --header yes", 20)] {
         let ran = folder.run(&format!("{bare}{header}")).succeeded();
         assert!(ran.stdout.contains(&format!("of {decisions} decisions")), "{header}: {}", ran.stdout);
     }
