@@ -118,6 +118,10 @@ fn data_that_the_model_does_not_fit() {
     folder
         .run("predict model b.csv")
         .failed(2, r#"b.csv: lacks all columns that the saved model was trained on, such as "w"; if its first line is a row and no header, the option header = no says so"#);
+    folder.write("b.csv", "W,Hue,Label\n1,red,x\n");
+    folder
+        .run("predict model b.csv")
+        .failed(2, r#"b.csv: lacks all columns that the saved model was trained on, such as "w": "W" differs from "w" in upper and lower case; write the names as the model has them"#);
     folder.write("c.csv", "w,hue,label\n1,red,z\n");
     assert_eq!(folder.run("predict model c.csv").succeeded().stdout, "x\n");
     // A learner that can grow learns the class; one that cannot says so.

@@ -180,9 +180,10 @@ fn saved_names(first: &ByteRecord, layout: &CsvSchema) -> Result<Vec<String>, Re
         });
     }
     let names = names(first, true)?.names;
-    table::check_known(layout, &names.iter().map(String::as_str).collect()).map_err(|what| {
-        format!("{what}; if its first line is a row and no header, the option header = no says so")
-    })?;
+    let there = names.iter().map(String::as_str).collect();
+    let is_row = "; if its first line is a row and no header, the option header = no says so";
+    let way_out = if table::other_case(layout, &there).is_some() { "" } else { is_row };
+    table::check_known(layout, &there).map_err(|what| format!("{what}{way_out}"))?;
     Ok(names)
 }
 

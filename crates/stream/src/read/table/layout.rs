@@ -202,8 +202,21 @@ pub(crate) fn check_known(layout: &CsvSchema, there: &HashSet<&str>) -> Result<(
     let mut needed = layout.fields.iter().filter(|field| is_needed(field.role)).peekable();
     match needed.peek().map(|field| shown(&field.name)) {
         Some(wanted) if needed.all(|field| !there.contains(&*field.name)) => {
-            Err(fault!("lacks all columns that the saved model was trained on, such as {wanted}"))
+            let case = other_case(layout, there).unwrap_or_default();
+            Err(fault!("lacks all columns that the saved model was trained on, such as {wanted}{case}"))
         }
         _ => Ok(()),
     }
+}
+
+/// What is said of a name that differs from the model's in upper and lower case alone.
+pub(crate) fn other_case(layout: &CsvSchema, there: &HashSet<&str>) -> Option<String> {
+    let mut needed = layout.fields.iter().filter(|field| is_needed(field.role));
+    needed.find_map(|field| {
+        let given = there.iter().find(|name| name.eq_ignore_ascii_case(&field.name))?;
+        (**given != *field.name).then(|| {
+            let (given, known) = (shown(given), shown(&field.name));
+            format!(": {given} differs from {known} in upper and lower case; write the names as the model has them")
+        })
+    })
 }

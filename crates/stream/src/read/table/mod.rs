@@ -31,7 +31,9 @@ pub(crate) use duration::of_seconds;
 pub(crate) use features::{Features, features};
 #[cfg(feature = "parquet")]
 pub(crate) use features::{all_numbers, count_numbers};
-pub(crate) use layout::{Inferred, agree, check_asked, check_known, infer, like_a_log, saved_layout};
+pub(crate) use layout::{
+    Inferred, agree, check_asked, check_known, infer, like_a_log, other_case, saved_layout,
+};
 pub use moment::moment_features;
 #[cfg(feature = "parquet")]
 pub(crate) use names::offered_column;
