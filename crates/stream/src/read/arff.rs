@@ -345,6 +345,16 @@ mod tests {
     }
 
     #[test]
+    fn dates_of_sparse_rows_are_told() {
+        let text = "@relation a\n@attribute at date\n@attribute b numeric\n@attribute y {p,q}\n@data\n{0 '2024-02-03', 2 q}\n{1 3}\n";
+        let notes = |options: &ReadOptions| opened(text, options).unwrap().notes();
+        let said = "attribute \"at\" is a date, and each of its days is a category here; in rows that have a value for each attribute it is a \
+                    time";
+        assert_eq!(notes(&ReadOptions::default()), [said]);
+        assert!(notes(&ReadOptions { drop: vec!["at".to_owned()], ..ReadOptions::default() }).is_empty());
+    }
+
+    #[test]
     fn sparse_rows_are_checked() {
         let text = format!("{HEADER}{{0 inf}}\n{{0 1, 0 2}}\n{{1}}\n0 1\n{{0 ?, 1 ?, 2 ?}}\n");
         let rows = rows(&text);

@@ -32,6 +32,7 @@ struct Sparse {
     drop: Vec<usize>,
     feature: String,
     missing: Missing,
+    notes: Vec<String>,
 }
 
 pub(super) fn reader(
@@ -78,9 +79,21 @@ pub(super) fn reader(
     let called = || names.iter().position(|name| name == "tag" || name == "id");
     let (id, names_only) = (id.or_else(called), id.is_none());
     let (feature, missing) = (String::new(), options.missing());
-    let sparse = Sparse { attributes, label, weight, braces, id, names_only, drop, feature, missing };
+    let is_kept = |at: usize| options.schema.is_none() && label != Some(at) && !drop.contains(&at);
+    let dates =
+        attributes.iter().enumerate().filter(|(_, attribute)| matches!(attribute.kind, Kind::Time(_)));
+    let notes = dates.filter(|(at, _)| is_kept(*at)).map(|(_, date)| about_date(&date.name)).collect();
+    let sparse = Sparse { attributes, label, weight, braces, id, names_only, drop, feature, missing, notes };
     let columns = options.map(columns);
     Ok(LineReader::boxed(source, columns, sparse))
+}
+
+/// A remark on a date, of whose days each is a category.
+fn about_date(name: &str) -> String {
+    format!(
+        "attribute {} is a date, and each of its days is a category here; in rows that have a value for each attribute it is a time",
+        shown(name)
+    )
 }
 
 impl Sparse {
@@ -242,6 +255,10 @@ impl LineParser for Sparse {
 
     fn format(&self) -> Option<Format> {
         Some(Format::Arff)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn describe(&self, columns: &Columns) -> Vec<(&'static str, String)> {
