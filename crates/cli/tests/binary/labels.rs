@@ -423,9 +423,11 @@ fn labels_that_look_alike_are_told() {
         let folder = Folder::with("a.csv", csv(labels));
         folder.run("run a.csv --learner ogd --quiet").succeeded().stderr
     };
-    for (labels, pair) in
-        [(["No", "Yes", "yes"], r#""Yes" and "yes""#), (["x", "x\u{200b}", "y"], r#""x" and "x\u{200b}""#)]
-    {
+    for (labels, pair) in [
+        (["No", "Yes", "yes"], r#""Yes" and "yes""#),
+        (["x", "x\u{200b}", "y"], r#""x" and "x\u{200b}""#),
+        (["1", "1.0", "z"], r#""1" and "1.0""#),
+    ] {
         let sentence = format!("the labels {pair} look alike, and are two classes");
         assert!(said(&labels).contains(&sentence), "{}", said(&labels));
     }

@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::read::columns::{ALWAYS_DENSE, Columns};
 use crate::read::error::{ReadError, shown};
 use crate::read::label::{LabelType, value};
+use crate::read::looks::looks;
 use crate::read::reader::Reader;
 use crate::read::row::{Row, RowLabel};
 use crate::read::table::amount;
@@ -255,12 +256,9 @@ fn are_numbers(labels: &Labels) -> bool {
     labels.typed().all(|(name, of)| of != LabelType::Text && value(name).is_some())
 }
 
-/// A remark on labels that look alike: they differ in upper and lower case, or in signs that are not shown.
+/// A remark on labels that look alike: they differ in upper and lower case, in signs that are not shown, in
+/// the writing of accents, or as 1 and 1.0 do.
 pub fn look_alike(labels: &Labels) -> Option<String> {
-    const NOT_SHOWN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}'];
-    let looks = |name: &str| -> String {
-        name.chars().filter(|sign| !NOT_SHOWN.contains(sign)).flat_map(char::to_lowercase).collect()
-    };
     let mut known = HashMap::new();
     labels.iter().find_map(|name| {
         let other = known.insert(looks(name), name)?;

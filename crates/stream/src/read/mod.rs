@@ -30,6 +30,7 @@ pub(crate) mod label;
 mod libsvm;
 pub(crate) mod live;
 pub(crate) mod logs;
+pub(crate) mod looks;
 pub(crate) mod memory;
 pub(crate) mod missing;
 pub(crate) mod ndjson;

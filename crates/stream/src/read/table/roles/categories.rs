@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{FEW, Look};
 use crate::read::error::shown;
+use crate::read::looks::looks;
 use crate::read::table::amount;
 
 impl Look<'_> {
@@ -30,13 +31,13 @@ impl Look<'_> {
         })
     }
 
-    /// A remark on two categories that differ in upper and lower case alone. Single letters may be codes.
+    /// A remark on two categories that look alike, such as those that differ in upper and lower case alone. Single letters may be codes.
     fn look_alikes(&self, name: &str) -> Option<String> {
         let mut known: HashMap<String, &str> = HashMap::new();
         let different: BTreeSet<&str> = self.texts().collect();
         let words =
             different.into_iter().filter(|cell| cell.chars().filter(|sign| sign.is_alphabetic()).count() > 1);
-        let mut pairs = words.filter_map(|cell| Some((known.insert(cell.to_lowercase(), cell)?, cell)));
+        let mut pairs = words.filter_map(|cell| Some((known.insert(looks(cell), cell)?, cell)));
         let (one, other) = pairs.next()?;
         Some(format!(
             "the categories {} and {} of column {} look alike, and are two: write them alike if they are one",
