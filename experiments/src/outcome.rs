@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use noregret_stream::csv_cell;
 use noregret_stream::draw::plot;
 
 /// A claim of a paper, compared with our number.
@@ -112,16 +113,9 @@ impl Table {
 
     /// As CSV.
     pub fn csv(&self) -> String {
-        let quoted = |cell: &str| {
-            if cell.contains([',', '"', '\n']) {
-                format!("\"{}\"", cell.replace('"', "\"\""))
-            } else {
-                cell.to_owned()
-            }
-        };
         let mut out = self.columns.join(",") + "\n";
         for row in &self.rows {
-            out += &(row.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n");
+            out += &(row.iter().map(|cell| csv_cell(cell)).collect::<Vec<_>>().join(",") + "\n");
         }
         out
     }

@@ -1,5 +1,6 @@
 //! Writes forecasts, one line per row, as CSV or NDJSON.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{BufWriter, Stdout, Write};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use noregret_stream::encode::labels::Labels;
 use noregret_stream::run::score::Score;
 use noregret_stream::run::{Outcome, Sink};
 use noregret_stream::watch::explain::Explanation;
-use noregret_stream::{Replacement, redis_entries};
+use noregret_stream::{Replacement, csv_cell, redis_entries};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -225,10 +226,9 @@ fn quoted(cell: &str, columns: Columns) -> String {
 }
 
 fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        printable(text).into_owned()
+    match csv_cell(text) {
+        Cow::Owned(quoted) => quoted,
+        Cow::Borrowed(text) => printable(text).into_owned(),
     }
 }
 

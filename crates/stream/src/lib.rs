@@ -62,4 +62,4 @@ pub use read::table::schema::{CsvField, CsvRole, CsvSchema, Style};
 pub use read::table::{moment_features, time_features};
 pub use write::replace::{Replacement, remove_abandoned};
 pub use write::writer::{RowWriter, WriteError};
-pub use write::{create, redis_entries};
+pub use write::{create, csv_cell, redis_entries};

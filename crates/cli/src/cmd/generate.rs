@@ -5,7 +5,7 @@ use std::path::Path;
 
 use noregret::param::Values;
 use noregret_experiments::synthetic::{RECIPES, Recipe, Synthetic, TABLES, Table, TableRecipe};
-use noregret_stream::{Columns, Format, Replacement, Row, WriteError, create};
+use noregret_stream::{Columns, Format, Replacement, Row, WriteError, create, csv_cell};
 
 use crate::args::GenerateArgs;
 use crate::failure::Failure;
@@ -98,17 +98,9 @@ fn write_table(table: &mut dyn Table, rows: u64, out: &mut (dyn Write + Send)) -
     Ok(())
 }
 
-/// A row of CSV, quoted if needed.
+/// A row of CSV.
 fn write_cells(cells: &[String], out: &mut impl Write) -> std::io::Result<()> {
-    for (at, cell) in cells.iter().enumerate() {
-        let comma = if at > 0 { "," } else { "" };
-        if cell.contains([',', '"', '\n', '\r']) {
-            write!(out, "{comma}\"{}\"", cell.replace('"', "\"\""))?;
-        } else {
-            write!(out, "{comma}{cell}")?;
-        }
-    }
-    writeln!(out)
+    writeln!(out, "{}", cells.iter().map(|cell| csv_cell(cell)).collect::<Vec<_>>().join(","))
 }
 
 /// The parameters of a stream, dimensions included, and the seed if it is among them.

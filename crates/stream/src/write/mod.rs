@@ -1,5 +1,6 @@
 //! From rows to bytes: `writer` has the trait, `text` the line formats.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::read::format::Format;
@@ -29,6 +30,20 @@ pub fn create<'a>(format: Format, out: Box<dyn Write + Send + 'a>) -> Box<dyn Ro
         return Box::new(crate::write::parquet::ParquetRows::new(out));
     }
     Box::new(text::Lines::new(format, out))
+}
+
+/// A cell of CSV, quoted if it has a comma, a quotation mark or an end of a line.
+///
+/// ```
+/// assert_eq!(noregret_stream::csv_cell("red"), "red");
+/// assert_eq!(noregret_stream::csv_cell("a \"b\", c"), "\"a \"\"b\"\", c\"");
+/// ```
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Writes to the Redis stream at an address: a line is an object of JSON, whose key `id` is the id of the
