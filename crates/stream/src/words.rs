@@ -12,6 +12,15 @@ pub fn counted_past(count: u64, noun: &str) -> String {
     format!("{} {}", counted(count, noun), if count == 1 { "was" } else { "were" })
 }
 
+/// The first `most` items, and how many follow: `a, b and 3 more`.
+pub fn first_of<S: AsRef<str>>(items: &[S], most: usize) -> String {
+    let first: Vec<&str> = items.iter().take(most).map(AsRef::as_ref).collect();
+    match items.len().saturating_sub(most) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 /// Declares an enumeration whose values have names, by which options give them and files store them.
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$of:meta])* $value:ident = $word:literal,)* }) => {
@@ -56,6 +65,14 @@ pub(crate) fn not_one_of(name: &str, names: &[&str]) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_is_begun() {
+        let items = ["a", "b", "c"];
+        for (most, said) in [(4, "a, b, c"), (3, "a, b, c"), (2, "a, b and 1 more")] {
+            assert_eq!(first_of(&items, most), said);
+        }
+    }
 
     #[test]
     fn names_are_read_back() {

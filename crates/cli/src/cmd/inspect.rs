@@ -7,6 +7,7 @@ use std::path::Path;
 use noregret::model::Archive;
 use noregret_stream::run::standing::rows_read;
 use noregret_stream::save::{Forecaster, Frozen, Saved};
+use noregret_stream::words::first_of;
 use noregret_stream::{CsvRole, CsvSchema};
 use serde_json::{Map, Value, json};
 
@@ -157,10 +158,7 @@ fn columns(csv: &CsvSchema) -> Vec<Line> {
         let fields = csv.fields.iter().filter(|field| field.role == role);
         let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
         if !names.is_empty() {
-            let shown = &names[..names.len().min(20)];
-            let more = names.len() - shown.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            lines.push((what, format!("{}{more}", shown.join(", "))));
+            lines.push((what, first_of(&names, 20)));
         }
     }
     lines

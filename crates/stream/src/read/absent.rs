@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::read::error::shown;
 use crate::read::table::schema::{CsvRole, CsvSchema};
+use crate::words::first_of;
 
 /// Number of columns that a remark names.
 const SHOWN: usize = 5;
@@ -36,16 +37,12 @@ impl<'a> Absent<'a> {
     /// missing; a feature that a line lacks is 0.
     pub(crate) fn note(&self, all: bool) -> Option<String> {
         let absent = self.needed.iter().filter(|column| self.absent.contains(**column));
-        let names: Vec<String> = absent.take(SHOWN).map(shown).collect();
-        let more = match self.absent.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let names: Vec<String> = absent.map(shown).collect();
         let lines = if all { "no line" } else { "none of the first lines" };
         (!self.absent.is_empty()).then(|| {
             format!(
-                "{lines} has a feature for {}{more}, which the model was trained with: what a line lacks counts as 0 there",
-                names.join(", ")
+                "{lines} has a feature for {}, which the model was trained with: what a line lacks counts as 0 there",
+                first_of(&names, SHOWN)
             )
         })
     }

@@ -15,6 +15,7 @@ use crate::read::holes::Watch;
 use crate::read::remark::Remark;
 use crate::read::row::Row;
 use crate::read::table;
+use crate::words::first_of;
 
 /// Rows of at most this many columns are always dense.
 pub const ALWAYS_DENSE: usize = 1024;
@@ -390,15 +391,13 @@ impl ColumnMap {
         if self.dropped == 0 || self.unknown.is_empty() {
             return None;
         }
-        let names: Vec<String> = self.unknown.iter().take(SHOWN).map(shown).collect();
-        let more = match self.unknown.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            _ if self.unknown.len() == MOST_UNKNOWN => " and many more".to_owned(),
-            more => format!(" and {more} more"),
+        let names: Vec<String> = self.unknown.iter().map(shown).collect();
+        let names = match names.len() {
+            MOST_UNKNOWN => format!("{} and many more", names[..SHOWN].join(", ")),
+            _ => first_of(&names, SHOWN),
         };
-        let names = names.join(", ");
         Some(Remark::Other(format!(
-            "features that the model does not have are ignored: {names}{more}; it has those of the data that it was made from"
+            "features that the model does not have are ignored: {names}; it has those of the data that it was made from"
         )))
     }
 

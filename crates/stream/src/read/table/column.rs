@@ -15,6 +15,7 @@ use crate::read::number;
 use crate::read::remark::Remark;
 use crate::read::row::{Earned, Row};
 use crate::read::table::schema::{CsvField, CsvRole, Style};
+use crate::words::first_of;
 
 /// A column and its role.
 pub(crate) struct Column {
@@ -274,18 +275,13 @@ pub(crate) fn absent_note<'a>(absent: impl Iterator<Item = &'a Column>) -> Optio
 
 /// A sentence about columns that a saved model does not have; `None` if there are none.
 pub(crate) fn new_note<'a>(new: impl Iterator<Item = &'a str>) -> Option<String> {
-    const SHOWN: usize = 5;
     let names: Vec<String> = new.map(shown).collect();
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let first = names[..names.len().min(SHOWN)].join(", ");
+    let first = first_of(&names, 5);
     match names.len() {
         0 => None,
         1 => Some(format!("the column {first} is new: the model was trained without it, and it is ignored")),
         _ => Some(format!(
-            "the columns {first}{more} are new: the model was trained without them, and they are ignored"
+            "the columns {first} are new: the model was trained without them, and they are ignored"
         )),
     }
 }

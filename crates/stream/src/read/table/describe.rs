@@ -2,6 +2,7 @@
 
 use crate::read::error::shown;
 use crate::read::table::schema::{CsvField, CsvRole};
+use crate::words::first_of;
 
 /// Description of the columns. Those unknown to a saved model have no role.
 pub(crate) fn describe_roles<'a>(
@@ -42,7 +43,7 @@ pub(crate) fn describe_roles<'a>(
     }
     let (numbers, categories) = (list(Some(CsvRole::Numeric)), list(Some(CsvRole::Categorical)));
     let entries = [
-        ("numbers", if rich { short_list(&numbers) } else { String::new() }),
+        ("numbers", if rich { first_of(&numbers, 20) } else { String::new() }),
         (if rich { "categories" } else { "categorical columns" }, categories.join(", ")),
         ("text", list(Some(CsvRole::Text)).join(", ")),
         ("time", list(Some(CsvRole::Time)).join(", ")),
@@ -51,12 +52,4 @@ pub(crate) fn describe_roles<'a>(
     ];
     decided.extend(entries.into_iter().filter(|(_, names)| !names.is_empty()));
     decided
-}
-
-/// The first items of a long list.
-fn short_list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let more = names.len().saturating_sub(SHOWN);
-    let list = names[..names.len() - more].join(", ");
-    if more > 0 { format!("{list} and {more} more") } else { list }
 }

@@ -4,6 +4,7 @@ use super::{ENOUGH, FEW, Look};
 use crate::read::error::shown;
 use crate::read::number;
 use crate::read::table::sample::{Sample, first_rows};
+use crate::words::first_of;
 
 /// A column with more missing cells than others.
 pub(super) struct Hole<'a> {
@@ -67,14 +68,9 @@ pub(super) fn about(holes: &[Hole<'_>], sample: &Sample<'_>) -> Vec<String> {
             notes.push(format!("column {name} is missing in {share} % of {rows}"));
         }
         holes => {
-            let first = holes.iter().take(NAMED).map(named);
-            let first: Vec<String> = first.map(|(name, share)| format!("{name} in {share} %")).collect();
-            let more = match holes.len().saturating_sub(NAMED) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let (count, first) = (holes.len(), first.join(", "));
-            notes.push(format!("{count} columns are missing in more than half of {rows}: {first}{more}"));
+            let all = holes.iter().map(named).map(|(name, share)| format!("{name} in {share} %"));
+            let (count, first) = (holes.len(), first_of(&all.collect::<Vec<_>>(), NAMED));
+            notes.push(format!("{count} columns are missing in more than half of {rows}: {first}"));
         }
     }
     notes
