@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::thread::available_parallelism;
 
 use noregret::algorithm::AnyModel;
 use noregret::learner::{Classes, Feedback};
@@ -16,6 +15,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::feed::Feed;
 use noregret_stream::run::pass::{Entrant, Finished, PassError, PassOptions, pass};
 use noregret_stream::run::score::Score;
+use noregret_stream::run::threads::processors;
 use noregret_stream::watch::curve::{Curve, Measure};
 
 use crate::facts::{Stream, check_settings};
@@ -154,7 +154,7 @@ pub(crate) fn run_all(
     let wanted: Vec<Wanted> = candidates.iter().map(wanted).collect();
     let Entered { entrants, encoders, places } = entered(plan, &stream, &wanted, measures)?;
     check_need_of_floor(plan, &candidates, &entrants)?;
-    let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from));
+    let threads = threads.unwrap_or_else(processors);
     if plan.mode == Mode::Table {
         announce(&stream, &encoders[0], &entrants, &wanted, threads);
     }

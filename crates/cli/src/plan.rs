@@ -4,7 +4,6 @@ mod decisions;
 mod saved;
 
 use std::path::PathBuf;
-use std::thread::available_parallelism;
 
 use noregret::algorithm::Forecast;
 use noregret::registry;
@@ -15,6 +14,7 @@ use noregret_stream::encode::examples::BadRows;
 use noregret_stream::encode::scale::Scaling;
 use noregret_stream::run::RunOptions;
 use noregret_stream::run::delay::Lateness;
+use noregret_stream::run::threads::processors;
 use noregret_stream::setup::Asked;
 use noregret_stream::watch::curve::Measure;
 use noregret_stream::{Costs, Missing, ReadOptions, Reader, Schema, Stop};
@@ -401,7 +401,7 @@ impl RunPlan {
         let plan = Self {
             stream,
             learner: LearnerPlan::of(args)?,
-            threads: args.stream.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
+            threads: args.stream.threads.unwrap_or_else(processors),
             observe: ObservePlan {
                 certify: args.certify,
                 certificates: args.certificates,

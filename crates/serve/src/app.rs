@@ -16,6 +16,7 @@ use axum::response::Response;
 use futures_core::Stream as _;
 use metrics_exporter_prometheus::PrometheusHandle;
 use noregret_stream::Fault;
+use noregret_stream::run::threads::processors;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -58,8 +59,7 @@ impl App {
     /// Recovers the models that are left on threads of their own, as many as there are processors.
     /// Fails if a thread cannot be started.
     pub(crate) fn recover(self: &Arc<Self>) -> Result<(), Fault> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        for _ in 0..threads.min(self.hub.left()) {
+        for _ in 0..processors().min(self.hub.left()) {
             let app = Arc::clone(self);
             let recovery = std::thread::Builder::new().name("recovery".to_owned());
             recovery

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
+use noregret_stream::run::threads::processors;
 use serde_json::Value;
 
 use crate::locks::Unpoisoned;
@@ -511,9 +512,8 @@ impl Hub {
             }
         };
         // As many at a time as there are processors: a snapshot takes as much memory as its model.
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         std::thread::scope(|scope| {
-            for _ in 1..threads {
+            for _ in 1..processors() {
                 // Where no thread can be started, this one stops all.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, stops);
             }

@@ -99,9 +99,14 @@ impl<T> Drop for WorkAhead<T> {
     }
 }
 
+/// The number of processors; 1 if it is not known.
+pub fn processors() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
 /// Whether there is more than one core, so that threads can run at the same time.
 pub(crate) fn several_cores() -> bool {
-    available_parallelism().is_ok_and(|cores| cores.get() > 1)
+    processors() > 1
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::thread::available_parallelism;
 
 use noregret_experiments::{ExperimentError, FIGURES, Figure, Options, Outcome, Size, find, folder};
+use noregret_stream::run::threads::processors;
 use serde_json::Value;
 
 use crate::args::ReproduceArgs;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         size: if args.quick { Size::Quick } else { Size::Full },
         set,
         data: args.data.clone(),
-        threads: args.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
+        threads: args.threads.unwrap_or_else(processors),
         say: &|text| note(format_args!("{text}")),
     };
     let mut broken = Vec::new();

@@ -8,6 +8,8 @@ use std::time::Duration;
 use noregret::parallel::{Parallel, Workers};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+pub use crate::ahead::processors;
+
 /// The calling thread and a pool, whose threads spin for a while when idle, since there is new work
 /// every few microseconds.
 struct Threads(Arc<ThreadPool>);
