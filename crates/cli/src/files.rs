@@ -81,7 +81,7 @@ impl Files {
             written.push(stdout);
         }
         for (role, path) in self.outputs {
-            if path == Path::new("-") {
+            if is_standard(&path) {
                 return Err(Failure::usage(format!(
                     "{role} -: must be a file: standard output has the results"
                 )));
@@ -145,7 +145,12 @@ impl OutputFile {
 
 /// Unless results go to standard output, or to a Redis stream.
 pub(crate) fn file(path: Option<&Path>) -> Option<&Path> {
-    path.filter(|path| *path != Path::new("-") && !is_redis(path))
+    path.filter(|path| !is_standard(path) && !is_redis(path))
+}
+
+/// Whether it is standard input, or standard output for results.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Whether results go to a Redis stream.
@@ -155,7 +160,7 @@ pub(crate) fn is_redis(path: &Path) -> bool {
 
 impl Named {
     fn input(role: &'static str, path: PathBuf) -> Self {
-        let place = if path == Path::new("-") { redirected(std::io::stdin()) } else { place(&path) };
+        let place = if is_standard(&path) { redirected(std::io::stdin()) } else { place(&path) };
         Self { role, path, place }
     }
 

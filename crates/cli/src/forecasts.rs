@@ -19,7 +19,7 @@ use noregret_stream::{Replacement, csv_cell, redis_entries};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::files::is_redis;
+use crate::files::{is_redis, is_standard};
 use crate::note::printable;
 
 /// The content of a line in addition to the label.
@@ -242,7 +242,7 @@ pub(crate) enum Output {
 impl Output {
     /// Opens the output; `-` is standard output.
     pub(crate) fn open(path: Option<&Path>) -> std::io::Result<Self> {
-        match path.filter(|path| *path != Path::new("-")) {
+        match path.filter(|path| !is_standard(path)) {
             None => Ok(Self::Standard(BufWriter::new(std::io::stdout()))),
             Some(path) if is_redis(path) => redis_entries(&path.to_string_lossy()).map(Self::Entries),
             Some(path) => Replacement::open(path).map(Self::File),
@@ -325,7 +325,7 @@ impl Forecasts {
 }
 
 fn file_failure(path: &Path, error: &std::io::Error) -> Failure {
-    if path == Path::new("-") {
+    if is_standard(path) {
         return Failure::output(std::io::Error::new(error.kind(), error.to_string()));
     }
     Failure::writing("--predictions", path, error)

@@ -11,11 +11,6 @@ pub(crate) fn note(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The name of the data in messages.
-pub(crate) fn data_name(data: &str) -> &str {
-    if data == "-" { "standard input" } else { data }
-}
-
 /// The message on skipped rows.
 pub(crate) fn note_bad_rows(count: u64, first: Option<&str>) {
     if let Some(first) = first {

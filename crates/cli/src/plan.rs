@@ -17,7 +17,7 @@ use noregret_stream::run::delay::Lateness;
 use noregret_stream::run::threads::processors;
 use noregret_stream::setup::Asked;
 use noregret_stream::watch::curve::Measure;
-use noregret_stream::{Costs, Missing, ReadOptions, Reader, Schema, Stop};
+use noregret_stream::{Costs, Missing, ReadOptions, Reader, Schema, Stop, data_name};
 
 use crate::args::{CompareArgs, DataArgs, LogColumnArgs, RoleArgs, RunArgs, StreamArgs};
 use crate::checkpoint::{Every, Skip};
@@ -25,7 +25,6 @@ use crate::choices::{CalibrationOf, FeedbackChoice, SortBy};
 use crate::failure::Failure;
 use crate::files::{self, Files};
 use crate::interrupt;
-use crate::note::data_name;
 use crate::progress::Mode;
 use crate::settings::Settings;
 use crate::sweep::{Candidate, candidates};

@@ -5,6 +5,7 @@ use std::path::Path;
 use noregret::algorithm::{Forecast, Model};
 use noregret::example::Label;
 use noregret::guarantee::Promise;
+use noregret_stream::data_name;
 use noregret_stream::draw::report::{Page, Watch};
 use noregret_stream::encode::examples::ReadExamples;
 use noregret_stream::encode::labels::Labels;
@@ -15,7 +16,6 @@ use noregret_stream::watch::influence::{self, Influence};
 
 use crate::failure::Failure;
 use crate::files::OutputFile;
-use crate::note::data_name;
 use crate::summary::Summary;
 
 /// The report of a run in progress.

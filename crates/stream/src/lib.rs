@@ -58,6 +58,7 @@ pub use read::reader::Reader;
 pub use read::remark::Remark;
 pub use read::round::{Described, DescribedRound};
 pub use read::row::{ActionCost, Row, RowLabel};
+pub use read::source::data_name;
 pub use read::table::schema::{CsvField, CsvRole, CsvSchema, Style};
 pub use read::table::{moment_features, time_features};
 pub use write::replace::{Replacement, remove_abandoned};

@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use noregret_stream::Schema;
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::off_policy::Estimator;
 use noregret_stream::evaluate::{
     Compared, EvaluateError, Evaluation, Learnt, MakeLearner, Policy, compare, reward_model,
 };
 use noregret_stream::words::counted;
+use noregret_stream::{Schema, data_name};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::note::{data_name, decimals, note, note_bad_rows, short};
+use crate::note::{decimals, note, note_bad_rows, short};
 use crate::open::read_frozen;
 use crate::plan::{EvaluatePlan, PolicyPlan};
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use noregret_stream::data_name;
 use noregret_stream::decisions::reader::LogReader;
 use noregret_stream::decisions::replay::{Replay, ReplayError, lines_replayed};
 use noregret_stream::save::file as model_file;
@@ -13,7 +14,7 @@ use crate::checkpoint::{Every, Skip};
 use crate::failure::Failure;
 use crate::hint::replay_error;
 use crate::interrupt;
-use crate::note::{counted, data_name, note};
+use crate::note::{counted, note};
 use crate::open::{describe_learner, read_archive};
 use crate::plan::{ReplayPlan, Start};
 

@@ -12,6 +12,7 @@ use crate::read::columns::Columns;
 use crate::read::error::ReadError;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
+use crate::read::source::data_name;
 
 /// Number of bad rows that are skipped before reading fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,11 +139,10 @@ impl ReadExamples {
     /// The rows of `reader`, which is called `name` in errors.
     pub fn new(reader: Box<dyn Reader>, mut encoder: Encoder, name: &str, bad_rows: BadRows) -> Self {
         encoder.set_absent(reader.absent());
-        let name = if name == "-" { "standard input" } else { name };
         Self {
             reader,
             encoder,
-            name: name.to_owned(),
+            name: data_name(name).to_owned(),
             bad_rows,
             bad: 0,
             first_bad: None,

@@ -95,11 +95,16 @@ impl Peek<'_> {
     }
 }
 
+/// What data are called in sentences: `-` is standard input.
+pub fn data_name(data: &str) -> &str {
+    if data == "-" { "standard input" } else { data }
+}
+
 impl Source {
     /// Opens a file, or standard input for `-`. Reading a pipe fails when `stop` is requested.
     pub(crate) fn open(path: &str, stop: &Stop) -> Result<Self, ReadError> {
         if path == "-" {
-            let name = "standard input";
+            let name = data_name(path);
             let opened =
                 live::stdin(stop).map_err(|error| ReadError::new(name, 0, ReadErrorKind::Io(error)))?;
             return Source::from_pipe(opened, name);

@@ -9,6 +9,7 @@ use crate::read::error::ReadError;
 use crate::read::live::Stop;
 use crate::read::reader::Reader;
 use crate::read::row::Row;
+use crate::read::source::data_name;
 
 /// Limit on the rows of a batch.
 const MOST_ROWS: usize = 1024;
@@ -105,7 +106,7 @@ impl Feed {
         Self {
             reader,
             encodings: encoders.into_iter().map(encoding).collect(),
-            name: if name == "-" { "standard input".to_owned() } else { name.to_owned() },
+            name: data_name(name).to_owned(),
             bad_rows,
             limit,
             row: Row::new(),

@@ -9,7 +9,7 @@ use noregret_stream::redis_stream;
 use noregret_stream::watch::certify::Record;
 
 use crate::failure::Failure;
-use crate::files::is_redis;
+use crate::files::{is_redis, is_standard};
 use crate::plan::{AbstainPlan, RunPlan};
 use crate::progress::Mode;
 
@@ -25,7 +25,7 @@ pub(super) fn check_predictions(plan: &RunPlan) -> Result<(), Failure> {
             ))),
         };
     }
-    let standard = path == Path::new("-");
+    let standard = is_standard(path);
     if standard && plan.stream.mode == Mode::Json {
         return Err(Failure::usage("--predictions -: standard output has what --json writes"));
     }

@@ -20,6 +20,7 @@ use super::going_on::{set_read, stopped};
 use super::{Learnt, Session};
 use crate::facts::NO_KEY;
 use crate::failure::Failure;
+use crate::files::is_standard;
 use crate::forecasts::Forecasts;
 use crate::interrupt;
 use crate::note::{note, note_bad_rows};
@@ -276,7 +277,7 @@ fn show(
     if mode == Mode::Table {
         note("");
     }
-    if plan.predictions.as_deref() == Some(Path::new("-")) {
+    if plan.predictions.as_deref().is_some_and(is_standard) {
         // It may be closed: the work is done all the same.
         let _ = print(&mut std::io::stderr().lock(), summary, score, mode, window);
     } else {
@@ -317,7 +318,7 @@ fn tell_where(plan: &RunPlan) {
         (plan.log.as_ref(), "decisions are"),
         (plan.predictions.as_ref(), "predictions are"),
     ] {
-        if let Some(path) = path.filter(|path| *path != Path::new("-")) {
+        if let Some(path) = path.filter(|path| !is_standard(path)) {
             note(format_args!("The {what} in {}.", path.display()));
         }
     }
