@@ -19,34 +19,6 @@ use crate::threads;
 /// A learner whose state has fewer bytes decides in less time than threads take to begin.
 const LARGE: usize = 1 << 20;
 
-/// Forecasts that were found ahead.
-#[derive(Default)]
-pub(super) struct Ahead {
-    /// Whether it pays; found when it is asked for.
-    pays: OnceLock<bool>,
-    /// The labels on offer; `None` for all.
-    offered: Option<Vec<u32>>,
-    pub(super) found: Vec<(Example, Decision)>,
-    /// Buffers with the learner's scratch memory, one for each thread.
-    spare: Vec<Decision>,
-}
-
-impl Ahead {
-    /// The forecast for `example` among the labels `offered`, if it was found.
-    pub(super) fn take(&mut self, example: &Example, offered: Option<&[u32]>) -> Option<Decision> {
-        if self.offered.as_deref() != offered {
-            return None;
-        }
-        let at = self.found.iter().position(|(known, _)| known.features() == example.features())?;
-        Some(self.found.remove(at).1)
-    }
-
-    /// Forgets them, because the learner or its labels change.
-    pub(super) fn forget(&mut self) {
-        self.found.clear();
-    }
-}
-
 impl Engine {
     /// Whether forecasts take so long that they should be found ahead.
     pub(crate) fn pays_to_look_ahead(&self) -> bool {

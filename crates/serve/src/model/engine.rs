@@ -14,8 +14,8 @@ use noregret_stream::run::bandit::Play;
 use noregret_stream::{Columns, GivenLabel, Row, Schema, TableRows};
 use serde_json::Value;
 
-use super::ahead::Ahead;
 use super::event::{Event, Outcome};
+use super::found::Ahead;
 use super::spec::{Made, RowKind, Spec};
 use super::standing::Standing;
 use super::waiting::{Asked, Waits};

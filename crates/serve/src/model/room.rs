@@ -12,10 +12,10 @@ use noregret_stream::Row;
 use noregret_stream::encode::{Example, room_for};
 use serde_json::{Value, json};
 
-use super::ahead::Ahead;
 use super::engine::{Engine, check_forecast, check_scores};
 use super::event::Event;
 use super::flat::Flat;
+use super::found::Ahead;
 use super::rows;
 use super::spec::{Feedback, RowKind};
 use crate::refusal::Refusal;
