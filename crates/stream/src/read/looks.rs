@@ -16,8 +16,8 @@ const MARKS: [(char, &str, &str); 8] = [
     ('\u{327}', "çģķļņŗşţ", "cgklnrst"),
 ];
 
-/// The text in lower case, without signs that are not shown, with marks apart from their letters; a whole number
-/// without a plus and without decimals that are zeros.
+/// The text in lower case, without signs that are not shown, with marks apart from their letters; a whole
+/// number without a plus and without decimals that are zeros.
 pub(crate) fn looks(text: &str) -> String {
     let shown = text.chars().filter(|sign| !NOT_SHOWN.contains(sign)).flat_map(char::to_lowercase);
     let apart = shown.flat_map(|sign| {

@@ -143,13 +143,15 @@ pub(crate) fn other_json(peek: &Peek<'_>) -> Option<&'static str> {
     if first.starts_with(b"\x1e") {
         return Some("has the character 1e before each object of JSON; leave it out, as in tr -d '\\036'");
     }
-    let has_key = |line: &[u8]| {
-        let value = memchr::memchr(b'\t', line).map(|tab| &line[tab + 1..]);
-        value.is_some_and(|value| value.starts_with(b"{") && value.ends_with(b"}")) && !line.starts_with(b"{")
+    let is_behind_text = |line: &[u8]| {
+        let Some(at) = memchr::memchr(b'{', line) else { return false };
+        let (before, object) = line.split_at(at);
+        before.last().is_some_and(u8::is_ascii_whitespace)
+            && serde_json::from_slice::<Map<String, Value>>(object).is_ok()
     };
-    if lines().take(4).all(has_key) {
+    if lines().take(4).all(is_behind_text) {
         return Some(
-            "has a key and a tab before each object of JSON, as consumers of Kafka print them; leave them out, as in cut -f 2-",
+            "has other text before each object of JSON, such as a key of Kafka or a time; leave it out, as in sed 's/^[^{]*//'",
         );
     }
     let first = first.strip_suffix(b",").unwrap_or(first);
@@ -208,6 +210,7 @@ mod tests {
             "\x1e{\"a\":1}\n",
             "[1,2],\n",
             "k1\t{\"a\":1}\nk2\t{\"a\":2}\n",
+            "Jan  1 00:00:01 host app[1]: {\"a\":{\"b\":1}}\n",
         ] {
             assert!(other(text), "{text:?}");
         }
@@ -220,6 +223,8 @@ mod tests {
             "1,2\n",
             "",
             "a\tb\n1\t{}\n",
+            "1,{\"a\":1}\n",
+            "1 | {a\n",
         ] {
             assert!(!other(text), "{text:?}");
         }

@@ -39,16 +39,17 @@ pub(super) fn syntax(line: &str, error: &serde_json::Error) -> String {
         Some(',') => "; no comma was needed behind it",
         Some('{') => "; one object a line was needed, as jq -c . writes them",
         _ if cut => CUT,
-        _ if has_key(line) => {
-            "; what stands before the object is no part of it: cut -f 2- leaves a key of Kafka out"
+        _ if is_behind_text(line) => {
+            "; what stands before the object, such as a key of Kafka or a time, is no part of it: sed 's/^[^{]*//' leaves it out"
         }
         _ => "",
     };
     format!("is not a JSON object: {fault}{way_out}")
 }
 
-/// Whether an object stands behind a tab, as consumers of Kafka print a key and a value.
-fn has_key(line: &str) -> bool {
-    line.split_once('\t')
-        .is_some_and(|(key, value)| !key.contains('{') && value.trim_start().starts_with('{'))
+/// Whether an object stands behind other text.
+fn is_behind_text(line: &str) -> bool {
+    line.split_once('{').is_some_and(|(before, _)| {
+        before.ends_with(|sign: char| sign.is_ascii_whitespace()) && !before.trim_ascii().is_empty()
+    })
 }

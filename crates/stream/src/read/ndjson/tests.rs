@@ -64,8 +64,8 @@ fn bad_rows_are_named_and_skipped() {
         (
             flat,
             "k7\t{\"a\": 1, \"y\": 1}",
-            "is not a JSON object: expected value at character 1; what stands before the object is no part of it: cut -f 2- leaves a key of \
-             Kafka out",
+            "is not a JSON object: expected value at character 1; what stands before the object, such as a key of Kafka or a time, is no \
+             part of it: sed 's/^[^{]*//' leaves it out",
         ),
         (array, "[1, 2]", r#"is a list; an object was needed, as in {"x": [1, 2], "label": "a"}"#),
         (array, r#"{"x": [1, 2]} 3"#, "is not a JSON object: trailing characters at character 15"),

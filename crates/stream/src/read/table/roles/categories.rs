@@ -31,7 +31,8 @@ impl Look<'_> {
         })
     }
 
-    /// A remark on two categories that look alike, such as those that differ in upper and lower case alone. Single letters may be codes.
+    /// A remark on two categories that look alike, such as those that differ in upper and lower case alone.
+    /// Single letters may be codes.
     fn look_alikes(&self, name: &str) -> Option<String> {
         let mut known: HashMap<String, &str> = HashMap::new();
         let different: BTreeSet<&str> = self.texts().collect();
