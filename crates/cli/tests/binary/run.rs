@@ -21,7 +21,7 @@ fn the_table_says_what_was_decided_and_how_it_went() {
         "a.csv: format csv, delimiter comma, header yes, label column \"label\" (number 3), numeric columns 1, categorical columns \"hue\"",
         "4 rows, 2 classes, 3 features, 2.0 non-zero a row",
         "with intercept, dense rows",
-        "learner  auto: budget=0.6 member_memory=1024 members=labels+pairs+booster@3:3+trees+forest+neighbours+shared@0.01+",
+        "learner  auto: budget=0.6 member_memory=1024 members=labels+pairs+booster@3:4+trees+forest+neighbours+shared@0.01+",
         "The model is in model.",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);

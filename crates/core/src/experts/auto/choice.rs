@@ -110,24 +110,24 @@ mod tests {
         // multiply-adds.
         assert_eq!(
             members(7, 55, 1e6),
-            "labels+pairs+booster@3:3+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+full@0.1+shared@0.01:0.004+waves@0.01:0.3\
+            "labels+pairs+booster@3:4+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+full@0.1+shared@0.01:0.004+waves@0.01:0.3\
              +full@0.01+shared@0.1+waves@0.001:0.8+full@1+shared@0.001+full@0.001+shared@1+shared@0.01:0.016"
         );
         assert_eq!(
             members(2, 9, 1e6),
-            "labels+pairs+booster@3:3+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+products@0.01+shared@0.01:0.004+waves@0.01:0.3\
+            "labels+pairs+booster@3:4+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+products@0.01+shared@0.01:0.004+waves@0.01:0.3\
              +products@0.1+shared@0.1+waves@0.001:0.8+products@0.0001:0.016+shared@0.001+products@0.001+shared@1\
              +shared@0.01:0.016"
         );
         assert_eq!(
             members(10, 257, 1.5e6),
-            "labels+pairs+booster@3:3+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+shared@0.01:0.004+waves@0.01:0.3+shared@0.1\
+            "labels+pairs+booster@3:4+trees+forest+neighbours+shared@0.01+waves@0.3:0.6+shared@0.01:0.004+waves@0.01:0.3+shared@0.1\
              +waves@0.001:0.8+shared@0.001+shared@1+shared@0.01:0.016"
         );
         // With this many features, waves exceed the budget.
         assert_eq!(
             members(10, 800, 8e5),
-            "labels+pairs+booster@3:3+trees+forest+shared@0.01+shared@0.1+shared@0.001"
+            "labels+pairs+booster@3:4+trees+forest+shared@0.01+shared@0.1+shared@0.001"
         );
     }
 

@@ -176,7 +176,7 @@ impl ParamValue for Lineup {
 
     const WORDS: &'static [&'static str] = &["labels+shared@0.1+products@0.001"];
 
-    const NEED: &'static str = "words as labels, pairs, booster@3:3, trees, forest, neighbours, bayes, part, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
+    const NEED: &'static str = "words as labels, pairs, booster@3:4, trees, forest, neighbours, bayes, part, full@0.1, shared@0.1, products@0.01 (or shared@0.1:0.001, which forgets), waves@0.01:0.3, diagonals@3 or diagonal@0.1:0.5, with + between them, of which at least one stays";
 
     fn from_value(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn words_are_read_as_they_are_written() {
-        let text = "labels+-pairs+booster+booster@3+booster@3:2+booster@3:3+trees+forest+neighbours+bayes+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
+        let text = "labels+-pairs+booster+booster@3+booster@3:2+booster@3:3+booster@3:4+trees+forest+neighbours+bayes+full@0.1+-shared@1+products@0.0001:0.01+waves@0.01:0.3+diagonal@0.1:0.5\
                     +diagonals@2+diagonals@9:1000";
         let lineup = Lineup::from_value(&Value::from(text)).expect("all words are known");
         assert_eq!(lineup.to_value(), Value::from(text));

@@ -66,7 +66,7 @@
 //!   hashing. Some of them use the square roots of the features, scaled to norm 1, and for sparse rows also
 //!   the logarithms of the features before scaling, of norm 1, which suits counts of words.
 //! * `diagonal@r:g` is `folklore-diag`.
-//! * `booster@3:3` are gradient-boosted trees, fitted again when the rows have grown by an eighth, and later
+//! * `booster@3:4` are gradient-boosted trees, fitted again when the rows have grown by an eighth, and later
 //!   by more. The stacks weigh its three heads, one of which is the mean of three fits. (3) and (4) are about
 //!   its forecasts, whichever trees they come from.
 //! * `trees` are thirty boosted trees with two heads ([`AdaBoostOlm`](crate::boosting::adaboost_olm)), which
@@ -225,7 +225,7 @@ params! {
         /// is active even if it needs more.
         member_memory: u64 = "1024",
         /// The active members, as in `labels+shared@0.1+products@0.001`; dropped members have a minus before
-        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster@3:3`
+        /// their names. `labels` and `pairs` count labels, alone and after the previous label; `booster@3:4`
         /// fits boosted trees again as the rows grow, `trees` are boosted and see each row once, and those
         /// of the `forest` adapt to a stream that changes; `neighbours` are the nearest of the latest rows;
         /// `part` has such members for the most frequent features, where rows are sparse and wide; `full`,

@@ -14,6 +14,8 @@
 //! and a leaf adds $-\nu\ G/(H + \lambda)$ to the scores of its rows. The sums are taken by bins; those of
 //! the larger child are the parent's minus the smaller child's.
 //!
+//! The first trees may grow by levels instead ([`level`]).
+//!
 //! Every piece of work is a call of [`Fit::step`] on at most [`BLOCK`] rows or one leaf, so that a fit can be
 //! divided among the rounds that follow.
 //!
@@ -24,10 +26,15 @@
 
 use crate::boosting::mixed;
 
+use self::level::Level;
+pub(super) use self::plan::{GROWTH, Plan};
 use super::columns::{Choice, Columns};
 use super::split::{Found, Sums, best_split};
 use super::store::Store;
 use super::trees::{Grown, Trees, outputs, write_probabilities};
+
+mod level;
+mod plan;
 
 /// Limit on the number of rows of a step.
 const BLOCK: usize = 256;
@@ -50,53 +57,11 @@ const RATES: (f64, f64) = (0.12, 0.3);
 /// Limit on the columns that a tree looks at.
 const COLUMNS_OF_TREE: usize = 64;
 
-/// Nanoseconds, about, that fitting may take of a round, on average, while the next fit begins after a
-/// quarter of the rows.
-const NANOSECONDS: f64 = 100_000.0;
-
-/// The growth of the rows, in parts of them, after which a fit that may take all of its time begins; fits
-/// that begin sooner share it.
-pub(super) const GROWTH: f64 = 0.25;
-
-/// With this many rows and more, they have to double before the next fit.
-const DOUBLED: f64 = 32_768.0;
-
 /// A fit is done after this part of the rounds until the next one.
 const DONE: f64 = 0.25;
 
 /// Seed of the drawn columns.
 const SEED: u64 = 0xB005;
-
-/// What a fit may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Plan {
-    /// The time of a round, in multiples of [`NANOSECONDS`].
-    pub(super) times: f64,
-    /// The part of the columns that each tree looks at; they are drawn for each tree.
-    pub(super) columns: f64,
-    /// The least growth of the rows, in parts of them, after which the next fit begins.
-    pub(super) growth: f64,
-    /// The least sum of second derivatives of a leaf.
-    pub(super) least_second: f64,
-}
-
-impl Plan {
-    /// The part by which `rows` rows have to grow before the next fit. With many rows, a quarter more changes
-    /// little, and all other members cost less.
-    fn growth(self, rows: usize) -> f64 {
-        (rows as f64 / DOUBLED).clamp(self.growth, 1.0)
-    }
-
-    /// The number of rounds from the beginning of a fit to `rows` rows to the beginning of the next one.
-    pub(super) fn rounds_between(self, rows: usize) -> u64 {
-        (self.growth(rows) * rows as f64).ceil() as u64
-    }
-
-    /// Nanoseconds, about, that a fit to `rows` rows may take for each of them.
-    fn of_row(self, rows: usize) -> f64 {
-        self.times * NANOSECONDS * self.growth(rows).min(GROWTH)
-    }
-}
 
 /// Where the fit goes on.
 #[derive(Clone)]
@@ -117,6 +82,8 @@ enum Stage {
         leaf: usize,
         sibling: Option<usize>,
     },
+    /// Adding what the rules of a level gain at a leaf.
+    Level(usize),
     /// Dividing the rows of a leaf: read up to `from`, of which `left` went left.
     Divide {
         leaf: usize,
@@ -138,6 +105,8 @@ struct Leaf {
     start: usize,
     len: usize,
     total: [f64; 2],
+    /// What its sums by bin have in all beside $G$: $H$, or $W$ in trees that grow by levels.
+    second: f64,
     /// Its sums by bin, in `histograms`.
     sums: usize,
     /// Its index in `grown`.
@@ -171,6 +140,9 @@ pub(super) struct Fit {
     leaves: Vec<Leaf>,
     grown: Vec<Grown>,
     histograms: Vec<Sums>,
+    /// Whether the present tree grows by levels, and where that is.
+    is_by_levels: bool,
+    level: Level,
     /// The columns of the present tree.
     used: Vec<u16>,
     /// Buffers: rows to the right; a row's scores, logits and probabilities.
@@ -215,6 +187,8 @@ impl Fit {
             leaves: Vec::new(),
             grown: Vec::new(),
             histograms: Vec::new(),
+            is_by_levels: false,
+            level: Level::default(),
             used: Vec::new(),
             right: Vec::new(),
             row,
@@ -267,6 +241,10 @@ impl Fit {
             Stage::Search { leaf, sibling } => {
                 let (leaf, sibling) = (*leaf, *sibling);
                 self.search(leaf, sibling)
+            }
+            Stage::Level(leaf) => {
+                let leaf = *leaf;
+                self.add_gains(leaf)
             }
             Stage::Divide { leaf, from, left } => {
                 let (leaf, from, left) = (*leaf, *from, *left);
@@ -356,6 +334,9 @@ impl Fit {
             self.stage = Stage::Done;
             return;
         }
+        let of_output = count / outputs(self.classes);
+        self.is_by_levels = (of_output as f64) < self.plan.by_levels * self.rounds as f64;
+        self.level.restart();
         let columns = self.columns().all.len();
         self.used.clear();
         self.used.extend(0..columns as u16);
@@ -401,7 +382,15 @@ impl Fit {
         self.stage = Stage::Gradients(to);
         if to == self.rows {
             let sums = self.free_sums();
-            self.leaves.push(Leaf { start: 0, len: self.rows, total: [0.0; 2], sums, node: 0, split: None });
+            self.leaves.push(Leaf {
+                start: 0,
+                len: self.rows,
+                total: [0.0; 2],
+                second: 0.0,
+                sums,
+                node: 0,
+                split: None,
+            });
             self.grown.push(Grown::Leaf(0.0));
             self.stage = Stage::Sums { leaf: 0, sibling: None, from: 0 };
         }
@@ -414,9 +403,9 @@ impl Fit {
         if self.histograms.len() == at {
             self.histograms.push(Sums::default());
         }
-        let Self { histograms, trees, used, .. } = self;
+        let Self { histograms, trees, used, level, .. } = self;
         let columns = &trees.as_ref().expect("columns were chosen").columns;
-        histograms[at].clear(columns, used);
+        histograms[at].clear(columns, if level.is_last() { &[] } else { used });
         at
     }
 
@@ -425,9 +414,14 @@ impl Fit {
         let to = len.min(from + BLOCK);
         let count = self.columns().all.len();
         let rows = &self.order[start + from..start + to];
-        let total = self.histograms[sums].add(rows, &self.bins, count, &self.used, &self.gradients);
-        let own = &mut self.leaves[leaf].total;
-        own.iter_mut().zip(total).for_each(|(own, part)| *own += part);
+        let used = if self.level.is_last() { &[] } else { &self.used[..] };
+        let work = (to - from) as f64 * (1.3 * used.len() as f64 + 5.0);
+        let weights = self.is_by_levels.then_some(&self.weights[..]);
+        let (total, second) =
+            self.histograms[sums].add(rows, &self.bins, count, used, &self.gradients, weights);
+        let own = &mut self.leaves[leaf];
+        own.total.iter_mut().zip(total).for_each(|(own, part)| *own += part);
+        own.second += second;
         self.stage = if to < len {
             Stage::Sums { leaf, sibling, from: to }
         } else {
@@ -436,7 +430,13 @@ impl Fit {
             }
             Stage::Search { leaf, sibling }
         };
-        ((to - from) as f64 * (1.3 * self.used.len() as f64 + 5.0)) as u64
+        if self.is_by_levels && to == len {
+            match sibling {
+                None => self.begin_levels(),
+                Some(sibling) => self.divide_after(leaf.min(sibling)),
+            }
+        }
+        work as u64
     }
 
     /// Takes the sums of `leaf` from those of `sibling`, which still has those of their parent.
@@ -445,8 +445,10 @@ impl Fit {
         let taken = std::mem::take(&mut self.histograms[own]);
         self.histograms[other].subtract(&taken);
         self.histograms[own] = taken;
-        let total = self.leaves[leaf].total;
-        self.leaves[sibling].total.iter_mut().zip(total).for_each(|(own, part)| *own -= part);
+        let Leaf { total, second, .. } = self.leaves[leaf];
+        let other = &mut self.leaves[sibling];
+        other.total.iter_mut().zip(total).for_each(|(own, part)| *own -= part);
+        other.second -= second;
     }
 
     fn search(&mut self, leaf: usize, sibling: Option<usize>) -> u64 {
@@ -473,16 +475,19 @@ impl Fit {
                 best = Some((at, gain));
             }
         }
-        self.stage = match best.filter(|_| self.leaves.len() < LEAVES) {
-            Some((leaf, _)) => Stage::Divide { leaf, from: 0, left: 0 },
-            None => {
-                for leaf in &self.leaves {
-                    let value = super::split::value(leaf.total, self.rate);
-                    self.grown[leaf.node] = Grown::Leaf(value as f32);
-                }
-                Stage::Scores { leaf: 0, from: 0 }
-            }
-        };
+        match best.filter(|_| self.leaves.len() < LEAVES) {
+            Some((leaf, _)) => self.stage = Stage::Divide { leaf, from: 0, left: 0 },
+            None => self.end_tree(),
+        }
+    }
+
+    /// Sets the values of the leaves.
+    fn end_tree(&mut self) {
+        for leaf in &self.leaves {
+            let value = super::split::value(leaf.total, self.rate);
+            self.grown[leaf.node] = Grown::Leaf(value as f32);
+        }
+        self.stage = Stage::Scores { leaf: 0, from: 0 };
     }
 
     fn divide(&mut self, leaf: usize, from: usize, mut left: usize) -> u64 {
@@ -501,7 +506,11 @@ impl Fit {
         self.stage = Stage::Divide { leaf, from: to, left };
         if to == len {
             order[left..].copy_from_slice(&self.right[..len - left]);
-            self.split_leaf(leaf, left, column, rule);
+            if self.is_by_levels && (left == 0 || left == len) {
+                self.divide_after(leaf);
+            } else {
+                self.split_leaf(leaf, left, column, rule);
+            }
         }
         ((to - from) * 4) as u64
     }
@@ -515,14 +524,16 @@ impl Fit {
         let fresh = self.free_sums();
         let new = self.leaves.len();
         let parent = &mut self.leaves[leaf];
-        let (sums, total) = (parent.sums, parent.total);
+        let (sums, total, second) = (parent.sums, parent.total, parent.second);
         (parent.len, parent.node, parent.split) = (left, children[0], None);
         let right = Leaf { start: start + left, len: len - left, node: children[1], ..parent.clone() };
         self.leaves.push(right);
         // The smaller one is summed up; the larger one keeps the parent's sums, until they are taken.
         let (small, large) = if left <= len - left { (leaf, new) } else { (new, leaf) };
-        (self.leaves[small].sums, self.leaves[small].total) = (fresh, [0.0; 2]);
-        (self.leaves[large].sums, self.leaves[large].total) = (sums, total);
+        let to = &mut self.leaves[small];
+        (to.sums, to.total, to.second) = (fresh, [0.0; 2], 0.0);
+        let to = &mut self.leaves[large];
+        (to.sums, to.total, to.second) = (sums, total, second);
         self.stage = Stage::Sums { leaf: small, sibling: Some(large), from: 0 };
     }
 

@@ -14,7 +14,8 @@
 //! ## Reference
 //!
 //! Guolin Ke et al., *LightGBM: A Highly Efficient Gradient Boosting Decision Tree*, NIPS 2017.
-//! `references.bib`: `ke2017lightgbm`; theory: mixtures 2.8.
+//! `references.bib`: `ke2017lightgbm`, and `prokhorenkova2018catboost` for trees that grow by levels; theory:
+//! mixtures 2.8.
 //!
 //! ## Why our own
 //!
@@ -77,12 +78,15 @@ enum Form {
     /// The same with the mean of the last three fits. They begin with fewer rows, and then twice as often
     /// with half as many trees; leaves may be smaller.
     Often,
+    /// The same, and the first third of the trees of each fit grow by levels.
+    Levels,
 }
 
 impl Form {
     /// What the second setting says.
     fn of([_, fits]: Settings) -> Self {
         match fits {
+            4.0 => Self::Levels,
             3.0 => Self::Often,
             2.0 => Self::Mean,
             _ => Self::Single,
@@ -94,21 +98,26 @@ impl Form {
         match self {
             Self::Single => 1,
             Self::Mean => 2,
-            Self::Often => FITS,
+            Self::Often | Self::Levels => FITS,
         }
     }
 
     /// The first fit begins with this many rows.
     fn first(self) -> u64 {
-        if self == Self::Often { 16 } else { 64 }
+        match self {
+            Self::Single | Self::Mean => 64,
+            Self::Often | Self::Levels => 16,
+        }
     }
 
     fn plan(self) -> Plan {
-        let before = Plan { times: 2.0, columns: 0.8, growth: GROWTH, least_second: 1.0 };
+        let before = Plan { times: 2.0, columns: 0.8, growth: GROWTH, least_second: 1.0, by_levels: 0.0 };
+        let often = Plan { growth: 0.5 * GROWTH, least_second: 0.3, ..before };
         match self {
             Self::Single => Plan { times: 1.0, columns: 1.0, ..before },
             Self::Mean => before,
-            Self::Often => Plan { growth: 0.5 * GROWTH, least_second: 0.3, ..before },
+            Self::Often => often,
+            Self::Levels => Plan { by_levels: 1.0 / 3.0, ..often },
         }
     }
 
@@ -116,7 +125,7 @@ impl Form {
     fn seed(self, seed: u64, rows: usize) -> u64 {
         match self {
             Self::Single => seed,
-            Self::Mean | Self::Often => seed ^ (rows as u64) << 20,
+            _ => seed ^ (rows as u64) << 20,
         }
     }
 
@@ -124,7 +133,7 @@ impl Form {
     fn parts(self) -> &'static [usize] {
         match self {
             Self::Single => &[4, 2, 1],
-            Self::Mean | Self::Often => &[4, 1],
+            _ => &[4, 1],
         }
     }
 }
@@ -170,20 +179,22 @@ impl Kind for BoosterKind {
     }
 
     /// The first number is that of its columns in a stack, 1 if none is given, as in models before it was;
-    /// the second one that of the fits whose mean is a forecast, likewise.
+    /// the second one the form of the fits, likewise: 2 and 3 are the number whose mean is a forecast, and 4
+    /// is as 3 with trees that grow by levels.
     fn read(&self, first: Option<&str>, second: Option<&str>) -> Option<Settings> {
         let columns = first.map_or(Some(0.0), |first| count(first, HEADS))?;
         let fits = match second {
             None => 0.0,
             Some("2") => 2.0,
             Some("3") => 3.0,
+            Some("4") => 4.0,
             Some(_) => return None,
         };
         Some([columns, fits])
     }
 
     fn candidates(&self, _: &Problem) -> Vec<Settings> {
-        vec![[HEADS as f64, FITS as f64]]
+        vec![[HEADS as f64, 4.0]]
     }
 
     fn columns(&self, [columns, _]: Settings) -> usize {

@@ -8,7 +8,7 @@ use super::columns::{BINS, Columns};
 use super::trees::{Bins, Rule};
 
 /// $\lambda$.
-const REGULARIZATION: f64 = 1.0;
+pub(super) const REGULARIZATION: f64 = 1.0;
 
 /// Limit on $|G/(H + \lambda)|$ of a leaf: where rows of a rare class had nearly no probability, $H$ is so
 /// small that the step would be far too large.
@@ -16,10 +16,10 @@ const LARGEST_STEP: f64 = 4.0;
 
 /// Added to $\lambda$ for splits by sets of categories, and to the second derivatives by which categories are
 /// ordered: many sets are tried.
-const CAUTION: f64 = 10.0;
+pub(super) const CAUTION: f64 = 10.0;
 
 /// Columns of more bins than this are split by sets, others by one category against the rest.
-const FEW: usize = 5;
+pub(super) const FEW: usize = 5;
 
 /// The smallest gain of a split.
 const LEAST_GAIN: f64 = 1e-6;
@@ -30,6 +30,20 @@ pub(super) struct Found {
     pub(super) gain: f64,
     pub(super) column: u16,
     pub(super) rule: Rule,
+}
+
+/// The best split so far; the first one of several.
+#[derive(Default)]
+pub(super) struct Best {
+    pub(super) found: Option<Found>,
+}
+
+impl Best {
+    pub(super) fn offer(&mut self, column: u16, gain: f64, rule: impl FnOnce() -> Rule) {
+        if gain > LEAST_GAIN && self.found.is_none_or(|best| gain > best.gain) {
+            self.found = Some(Found { gain, column, rule: rule() });
+        }
+    }
 }
 
 /// What a leaf adds to the scores, with the learning rate `rate`.
@@ -62,7 +76,8 @@ impl Sums {
         self.all.resize(end as usize, [0.0; 2]);
     }
 
-    /// Adds the `rows`, which have `count` bins each. Returns their sums.
+    /// Adds the `rows`, which have `count` bins each, with their weights in place of second derivatives if
+    /// these are given. Returns their sums, and that of what is added beside $G$.
     pub(super) fn add(
         &mut self,
         rows: &[u32],
@@ -70,12 +85,15 @@ impl Sums {
         count: usize,
         used: &[u16],
         gradients: &[[f32; 2]],
-    ) -> [f64; 2] {
-        let mut total = [0.0; 2];
+        weights: Option<&[f32]>,
+    ) -> ([f64; 2], f64) {
+        let (mut total, mut seconds) = ([0.0; 2], 0.0);
         let whole = used.len() == count;
         for row in rows {
             let [g, h] = gradients[*row as usize].map(f64::from);
             total = [total[0] + g, total[1] + h];
+            let h = weights.map_or(h, |weights| weights[*row as usize].into());
+            seconds += h;
             let own = &bins[*row as usize * count..][..count];
             let mut add = |start: u32, bin: u8| {
                 let sum = &mut self.all[start as usize + bin as usize];
@@ -87,7 +105,7 @@ impl Sums {
                 self.starts.iter().zip(used).for_each(|(start, at)| add(*start, own[*at as usize]));
             }
         }
-        total
+        (total, seconds)
     }
 
     pub(super) fn subtract(&mut self, other: &Self) {
@@ -96,21 +114,22 @@ impl Sums {
         }
     }
 
-    fn of(&self, at: usize) -> &[[f64; 2]] {
+    /// Those of the column `at` of the tree.
+    pub(super) fn of(&self, at: usize) -> &[[f64; 2]] {
         let end = self.starts.get(at + 1).map_or(self.all.len(), |end| *end as usize);
         &self.all[self.starts[at] as usize..end]
     }
 }
 
-fn score([g, h]: [f64; 2], regularization: f64) -> f64 {
+pub(super) fn score([g, h]: [f64; 2], regularization: f64) -> f64 {
     g * g / (h + regularization)
 }
 
-fn minus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
+pub(super) fn minus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
     [one[0] - other[0], one[1] - other[1]]
 }
 
-fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
+pub(super) fn plus(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
     [one[0] + other[0], one[1] + other[1]]
 }
 
@@ -146,25 +165,21 @@ pub(super) fn best_split(
     total: [f64; 2],
     least_second: f64,
 ) -> Option<Found> {
-    let mut best: Option<Found> = None;
+    let mut best = Best::default();
     if total[1] < 2.0 * least_second {
         return None;
     }
     let leaf = Whole::new(total, least_second);
     for (at, column) in used.iter().enumerate() {
         let own = sums.of(at);
-        let mut offer = |gain: f64, rule: &dyn Fn() -> Rule| {
-            if gain > LEAST_GAIN && best.is_none_or(|best| gain > best.gain) {
-                best = Some(Found { gain, column: *column, rule: rule() });
-            }
-        };
+        let mut offer = |gain: f64, rule: &dyn Fn() -> Rule| best.offer(*column, gain, rule);
         if columns.all[*column as usize].is_category {
             of_category(own, leaf, &mut offer);
         } else {
             of_number(own, leaf, &mut offer);
         }
     }
-    best
+    best.found
 }
 
 fn of_number(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn() -> Rule)) {
@@ -185,12 +200,27 @@ fn of_number(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn(
     }
 }
 
+/// The bins of a category that have rows, ordered by $G/(H + 10)$, at the front of `order`.
+pub(super) fn ordered<'a>(own: &[[f64; 2]], order: &'a mut [u8; BINS]) -> &'a [u8] {
+    let mut keys = [0.0; BINS];
+    let mut count = 0;
+    for (bin, sum) in own.iter().enumerate().filter(|(_, sum)| sum[1] > 1e-6) {
+        (order[count], keys[bin]) = (bin as u8, sum[0] / (sum[1] + CAUTION));
+        count += 1;
+    }
+    let order = &mut order[..count];
+    order.sort_by(|a, b| keys[*a as usize].total_cmp(&keys[*b as usize]));
+    order
+}
+
+/// A set of bins.
+pub(super) fn set_of(bins: &[u8]) -> Bins {
+    let mut set = Bins::default();
+    bins.iter().for_each(|bin| set[*bin as usize / 64] |= 1 << (bin % 64));
+    set
+}
+
 fn of_category(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn() -> Rule)) {
-    let set_of = |bins: &[u8]| {
-        let mut set = Bins::default();
-        bins.iter().for_each(|bin| set[*bin as usize / 64] |= 1 << (bin % 64));
-        set
-    };
     if own.len() <= FEW {
         for (bin, sum) in own.iter().enumerate() {
             if let Some(gain) = leaf.gain(minus(leaf.total, *sum), REGULARIZATION) {
@@ -200,16 +230,9 @@ fn of_category(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn F
         return;
     }
     let mut order = [0u8; BINS];
-    let mut keys = [0.0; BINS];
-    let mut count = 0;
-    for (bin, sum) in own.iter().enumerate().filter(|(_, sum)| sum[1] > 1e-6) {
-        (order[count], keys[bin]) = (bin as u8, sum[0] / (sum[1] + CAUTION));
-        count += 1;
-    }
-    let order = &mut order[..count];
-    order.sort_by(|a, b| keys[*a as usize].total_cmp(&keys[*b as usize]));
+    let order = ordered(own, &mut order);
     let mut right = [0.0; 2];
-    for at in 0..count.saturating_sub(1) {
+    for at in 0..order.len().saturating_sub(1) {
         right = plus(right, own[order[at] as usize]);
         if let Some(gain) = leaf.gain(right, REGULARIZATION + CAUTION) {
             offer(gain, &|| Rule::Category(set_of(&order[..=at])));

@@ -23,7 +23,7 @@ fn play(booster: &mut Booster, rounds: Range<usize>) -> Vec<f64> {
 
 #[test]
 fn interactions_are_learnt() {
-    let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
+    let mut booster = Booster::new(Form::Levels, &Problem::new(2, 3), 1);
     assert!(play(&mut booster, 0..16).iter().all(|p| *p == 0.5), "untrained");
     let loss = play(&mut booster, 16..3000)[1984..].iter().map(|p| -p.ln()).sum::<f64>() / 1000.0;
     assert!(loss < 0.05, "{loss}");
@@ -38,7 +38,7 @@ fn fits_have_a_mean() {
         let [first, second] = [0, 1].map(|class| at.members[head].probabilities[class] - 0.5 * UNIFORM);
         (second / first).ln()
     };
-    for form in [Form::Single, Form::Mean, Form::Often] {
+    for form in [Form::Single, Form::Mean, Form::Often, Form::Levels] {
         let mut booster = Booster::new(form, &Problem::new(2, 3), 1);
         let mut at = booster.prediction();
         play(&mut booster, 0..300);
@@ -68,7 +68,9 @@ fn a_saved_member_continues() {
     check_saved(single, |booster: &mut Booster, rounds| play(booster, rounds));
     let mean = |seed| Booster::new(Form::Mean, &Problem::new(2, 3), seed);
     check_saved(mean, |booster: &mut Booster, rounds| play(booster, rounds));
-    let fresh = |seed| Booster::new(Form::Often, &Problem::new(2, 3), seed);
+    let often = |seed| Booster::new(Form::Often, &Problem::new(2, 3), seed);
+    check_saved(often, |booster: &mut Booster, rounds| play(booster, rounds));
+    let fresh = |seed| Booster::new(Form::Levels, &Problem::new(2, 3), seed);
     check_saved(fresh, |booster: &mut Booster, rounds| play(booster, rounds));
     let mut booster = fresh(1);
     let mut in_fits = 0;
@@ -93,7 +95,7 @@ fn settled_trees_are_of_all_rows() {
         // By chance, trees of fewer rows are better on some of several streams.
         let (mut all_before, mut all_after) = (0.0, 0.0);
         for start in [0, 1000, 2000, 3000] {
-            let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
+            let mut booster = Booster::new(Form::Levels, &Problem::new(2, 3), 1);
             play(&mut booster, start..start + rows);
             let mut settled = booster.clone();
             settled.settle();
@@ -110,7 +112,7 @@ fn settled_trees_are_of_all_rows() {
             all_before += loss(&mut booster);
             all_after += loss(&mut settled);
             let later = start + rows..start + 2 * rows;
-            let mut again = loaded(&mut settled, Booster::new(Form::Often, &Problem::new(2, 3), 9));
+            let mut again = loaded(&mut settled, Booster::new(Form::Levels, &Problem::new(2, 3), 9));
             assert_eq!(play(&mut again, later.clone()), play(&mut settled, later));
         }
         match rows {
@@ -135,7 +137,7 @@ fn announced_fits_are_few() {
         parts.retain(|rows| *rows > 0);
         parts
     };
-    let fresh = || Booster::new(Form::Often, &Problem::new(2, 3), 1);
+    let fresh = || Booster::new(Form::Levels, &Problem::new(2, 3), 1);
     let (mut usual, mut announced) = (fresh(), fresh());
     announced.settle_after(3000);
     assert!(fitted(&mut usual).len() > 30);
@@ -156,7 +158,7 @@ fn announced_fits_are_few() {
 /// New classes and features come in the middle of a fit.
 #[test]
 fn it_grows() {
-    let mut booster = Booster::new(Form::Often, &Problem::new(2, 3), 1);
+    let mut booster = Booster::new(Form::Levels, &Problem::new(2, 3), 1);
     let mut t = 500;
     play(&mut booster, 0..t);
     while booster.fit.is_none() {
@@ -181,7 +183,7 @@ fn it_grows() {
 /// Rows of weight 9 outweigh rows with the other class.
 #[test]
 fn weights_count() {
-    let mut booster = Booster::new(Form::Often, &Problem::new(2, 1), 1);
+    let mut booster = Booster::new(Form::Levels, &Problem::new(2, 1), 1);
     let mut at = booster.prediction();
     for t in 0..400 {
         let x = Features::Dense(&[1.0]);
