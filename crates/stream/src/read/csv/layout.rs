@@ -276,7 +276,7 @@ fn asked(options: &ReadOptions) -> Vec<&str> {
 
 /// Number of rows below the names that are none of data, for example of units. Of the columns that are
 /// numeric below them, all have a word in the first of these rows, and in the others some have one, and none
-/// a number.
+/// a number. Or the name of an index alone, which pandas writes below the names of several levels.
 fn rows_below_names(rows: &[ByteRecord]) -> usize {
     const MOST: usize = 3;
     let is_word = |row: &ByteRecord, column: usize| {
@@ -298,7 +298,10 @@ fn rows_below_names(rows: &[ByteRecord]) -> usize {
             && numeric.iter().all(|column| is_word(&rows[1], *column))
             && rows[2..=count].iter().all(is_other)
     };
-    (1..=MOST).rev().find(|count| are_none(*count)).unwrap_or(0)
+    let nameless = rows[0].get(0).is_some_and(<[u8]>::is_empty);
+    let has_index_name = |row: &ByteRecord| is_word(row, 0) && row.iter().skip(1).all(<[u8]>::is_empty);
+    let index = usize::from(nameless && rows.len() > 3 && rows[0].len() > 2 && has_index_name(&rows[1]));
+    (1..=MOST).rev().find(|count| are_none(*count)).unwrap_or(index)
 }
 
 /// A remark on so many rows below the names.
@@ -454,6 +457,7 @@ mod tests {
             ("a,b\n,2\nnan,3\n", "comma header a [b]"),
             ("a,b\n1,2\n1,2,3\nx,y,z\n", "comma header a [b]"),
             ("a,b\nkg,class\n1,x\n2,y\n3,z\n", "comma header a [b]"),
+            (",a,y\nid,,\n5,3,u\n2,4,v\n9,3,u\n", "comma header 1 a [y]"),
             ("\n\na,b\n1,2\n", "comma header a [b]"),
             ("a,b,a,,y\n1,2,3,4,x\n", "comma header a b a.2 4 [y]"),
             ("y,a,b\n0,3,1,\n1,4,2,\n0,3,1,\n", "comma header [y] a b"),
