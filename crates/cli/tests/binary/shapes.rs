@@ -295,7 +295,8 @@ fn logs_and_names_that_are_not_there() {
         );
         folder.run(&format!("run {log} --feedback bandit --quiet")).failed(2, &said);
         folder.run(&format!("compare {log} --learners banditron --quiet")).failed(2, &said);
-        folder.run(&format!("run {log} --feedback bandit --label label --quiet")).succeeded();
+        let ran = folder.run(&format!("run {log} --feedback bandit --label label --quiet")).succeeded();
+        assert!(!ran.stderr.contains("a log of decisions"), "{}", ran.stderr);
     }
     let ran = folder.run("run log.csv --feedback bandit --decision label --quiet").succeeded();
     assert!(!ran.stderr.contains("are those of a log of decisions"), "{}", ran.stderr);

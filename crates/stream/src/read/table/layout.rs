@@ -55,7 +55,8 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
 /// label that was played would be taken for the right one.
 pub(crate) fn like_a_log(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Result<Option<String>, Fault> {
     let found = ["probability", "p"].into_iter().find(|name| has(name));
-    let is_log = options.logged.is_none() && has("label") && has("reward");
+    let is_said = options.logged.is_some() || options.label.as_deref() == Some("label");
+    let is_log = !is_said && has("label") && has("reward");
     let Some(probability) = found.filter(|_| is_log) else { return Ok(None) };
     let name = shown(probability);
     let log = format!("the columns \"label\", {name} and \"reward\" are those of a log of decisions");
