@@ -42,7 +42,7 @@ pub(crate) fn from_content(peek: &Peek<'_>) -> Option<Format> {
     if pairs.is_some_and(|pairs| pairs > 0) {
         return Some(Format::Libsvm);
     }
-    first.iter().any(|byte| b",\t;| ".contains(byte)).then_some(Format::Csv)
+    first.iter().any(|byte| b",\t;| \x01".contains(byte)).then_some(Format::Csv)
 }
 
 /// About tables that are drawn.
@@ -300,6 +300,7 @@ mod tests {
             ("12:30,1\n", Some(Format::Csv)),
             ("a,b\n1,2\n", Some(Format::Csv)),
             ("a b\n", Some(Format::Csv)),
+            ("a\u{1}b\n", Some(Format::Csv)),
             ("word\n", None),
             ("", None),
         ];

@@ -22,7 +22,10 @@ use crate::words::counted;
 pub(crate) const LINES: usize = 1001;
 
 /// In the order in which they are tried: those that are rarer in cells first.
-const DELIMITERS: [u8; 5] = [b'\t', b';', b',', b'|', b' '];
+const DELIMITERS: [u8; 6] = [SOH, b'\t', b';', b',', b'|', b' '];
+
+/// The delimiter of Hive's tables.
+const SOH: u8 = 1;
 
 /// The settings of the csv crate that the whole reader shares.
 pub(crate) fn builder(delimiter: u8) -> ReaderBuilder {
@@ -456,6 +459,7 @@ mod tests {
             ("\"a, b\",c\n1,2\n", "comma header a, b [c]"),
             ("a,b\n,2\nnan,3\n", "comma header a [b]"),
             ("a,b\n1,2\n1,2,3\nx,y,z\n", "comma header a [b]"),
+            ("a b\u{1}y\n1\u{1}u v\n2\u{1}w\n", "\"\\u{1}\" header a b [y]"),
             ("a,b\nkg,class\n1,x\n2,y\n3,z\n", "comma header a [b]"),
             (",a,y\nid,,\n5,3,u\n2,4,v\n9,3,u\n", "comma header 1 a [y]"),
             ("\n\na,b\n1,2\n", "comma header a [b]"),
