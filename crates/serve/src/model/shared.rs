@@ -158,7 +158,41 @@ impl Shared {
     }
 }
 
+/// Held by the thread that writes a snapshot: when it ends, by a fault of the program too, or cannot be
+/// started, the next one may be written.
+pub(super) struct Saving(pub(super) Arc<Shared>);
+
+impl Drop for Saving {
+    fn drop(&mut self) {
+        self.0.saving.store(false, Ordering::Release);
+    }
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::safety::limits::Limits;
+
+    /// Otherwise the model would have no further snapshot, and would not rest.
+    #[test]
+    fn a_fault_while_a_snapshot_is_written_leaves_the_way_to_the_next() {
+        let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
+        let engine = Engine::new(spec, &Limits::default()).expect("a model");
+        let shared = Arc::new(Shared::new(&engine, 0));
+        shared.saving.store(true, Ordering::Release);
+        let saving = Saving(Arc::clone(&shared));
+        let writes = std::thread::spawn(move || {
+            let _saving = saving;
+            panic!("while a snapshot is written");
+        });
+        assert!(writes.join().is_err());
+        assert!(!shared.saving.load(Ordering::Acquire));
+    }
 }

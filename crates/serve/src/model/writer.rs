@@ -16,7 +16,7 @@ use super::event::Event;
 use super::held::Held;
 use super::reader::Seen;
 use super::recovery::{recover, wake};
-use super::shared::{Command, Reply, Shared, now};
+use super::shared::{Command, Reply, Saving, Shared, now};
 use super::spec::{Aggregation, Service};
 use crate::locks::Unpoisoned;
 use crate::process;
@@ -574,18 +574,18 @@ impl Writer {
         }
         self.saved = seq;
         let (still, folder) = (self.engine.still(), self.store.folder().to_owned());
-        let (shared, name, common) = (Arc::clone(&self.shared), self.name.clone(), self.store.common());
+        let (name, common) = (self.name.clone(), self.store.common());
+        let saving = Saving(Arc::clone(&self.shared));
         let spawned = turns::spawn("snapshot".to_owned(), move || {
+            let _saving = saving;
             let archive = still.archive();
             let written = store::write_snapshot(&folder, seq, &archive);
             if let Err(what) = written.and_then(|()| Store::share(common.as_ref(), seq, &archive)) {
                 tracing::error!(model = %name, "a snapshot was not written; the log is complete: {what}");
             }
-            shared.saving.store(false, Ordering::Release);
         });
-        match spawned {
-            Ok(thread) => self.saves = Some(thread),
-            Err(_) => self.shared.saving.store(false, Ordering::Release),
+        if let Ok(thread) = spawned {
+            self.saves = Some(thread);
         }
     }
 }
