@@ -11,7 +11,8 @@
 //!   `costs`; the labels on `offer` in a `round`; and features for numbers that are missing (`holes`).
 //! * Above all formats, `unlabelled` takes away labels that are missing, and `ahead` reads on a thread.
 //!
-//! What is wrong is an `error`, and what is odd a `remark`, as those of `absent`, `blank` and `counting`.
+//! What is wrong is an `error`, and what is odd a `remark`, as those of `absent`, `blank` and `counting`;
+//! `looks` tells which texts look alike.
 
 mod absent;
 mod ahead;
