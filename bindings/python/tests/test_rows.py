@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from noregret import Bandit, Learner
+from noregret import Bandit, Learner, _tables
 
 pandas = pytest.importorskip("pandas")
 
@@ -117,3 +117,24 @@ def test_forecasts_of_numbers_are_no_labels():
     np.testing.assert_array_equal(run.predictions, run.frame()["forecast"])
     with pytest.raises(ValueError, match=r"the forecasts were not kept; run\(..., probabilities=True\) keeps them"):
         Learner("vaw").run(x, x[:, 0]).predictions
+
+
+def test_numbers_in_arrays_without_axes_are_cells():
+    # "iteration over a 0-d array".
+    assert _tables.table({"a": np.array(2.5), "b": "x"}).cells == [[2.5], ["x"]]
+    assert _tables.table({"a": np.array(2)}).cells == [[2]]
+    assert _tables.table([{"a": np.array(2.0)}, {"a": np.array(np.nan)}]).cells == [[2.0, None]]
+
+
+def test_masked_records_are_rows_by_name():
+    # "arrays used as indices must be of integer (or boolean) type".
+    records = np.ma.array([(1, "u"), (2, "v")], mask=[(1, 0), (0, 1)], dtype=[("n", "i4"), ("s", "U3")])
+    table = _tables.table(_tables.whole(records))
+    assert (table.names, table.cells) == (["n", "s"], [[None, 2], ["u", None]])
+
+
+@pytest.mark.parametrize("unit", ["Y", "M"])
+def test_a_duration_in_months_is_refused_with_a_way_out(unit):
+    # "Cannot get a common metadata divisor for Numpy datetime metadata".
+    with pytest.raises(TypeError, match=r"column 'a', row 0: 1 (years|months); a duration in days or shorter units was needed: .astype\(int\)"):
+        _tables.table({"a": np.timedelta64(1, unit)})

@@ -158,6 +158,8 @@ def whole(x: Any) -> Any:
     if hasattr(x, "read_all"):
         return x.read_all()
     if isinstance(x, np.ma.MaskedArray):
+        if x.dtype.names:
+            return {name: whole(x[name]) for name in x.dtype.names}
         rows = x.dtype.kind in "fiub" and x.ndim == 2
         if rows:
             return np.ma.filled(x.astype(np.float64), np.nan)
@@ -503,6 +505,7 @@ def _is_usual(numbers: Any) -> bool:
 
 
 def _cell(value: Any, name: str, at: int) -> Any:
+    value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     if _arrays.is_missing(value):
         return None
     if isinstance(value, np.floating):
@@ -516,6 +519,8 @@ def _cell(value: Any, name: str, at: int) -> Any:
     if isinstance(value, float):
         return float(value)
     if isinstance(value, np.timedelta64):
+        if np.datetime_data(value.dtype)[0] in ("Y", "M"):
+            raise TypeError(f"column {name!r}, row {at}: {value}; a duration in days or shorter units was needed: .astype(int) makes a number of it")
         return Seconds(value / np.timedelta64(1, "s"))
     if isinstance(value, str | bool | int | np.bool_ | np.integer | decimal.Decimal | datetime.date):
         return value
@@ -573,7 +578,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_column(value: Any) -> bool:
-    return not isinstance(value, str | bytes) and hasattr(value, "__len__") and not isinstance(value, Mapping)
+    return not isinstance(value, str | bytes | Mapping) and hasattr(value, "__len__") and getattr(value, "shape", None) != ()
 
 
 def is_pandas(x: Any) -> bool:
