@@ -138,3 +138,10 @@ def test_a_duration_in_months_is_refused_with_a_way_out(unit):
     # "Cannot get a common metadata divisor for Numpy datetime metadata".
     with pytest.raises(TypeError, match=r"column 'a', row 0: 1 (years|months); a duration in days or shorter units was needed: .astype\(int\)"):
         _tables.table({"a": np.timedelta64(1, unit)})
+
+
+def test_a_dictionary_of_lists_is_one_row_in_a_list():
+    # The documentation of `predict_proba` says so.
+    assert _tables.table({"tags": ["new", "vip"]}).rows == 2
+    assert _tables.table([{"tags": ["new", "vip"]}]) == _tables.table(_tables.single({"tags": ["new", "vip"]}))
+    assert _tables.table([{"tags": ["new", "vip"]}]).rows == 1

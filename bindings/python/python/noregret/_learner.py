@@ -169,7 +169,8 @@ class Learner(Described):
         x
             One row of shape (features,), or rows of shape (rows, features): an array, a nested list, a SciPy matrix, or
             a table of pandas, polars or Arrow. A learner of tables accepts a table, or a dictionary for one row:
-            columns are matched by name, unknown ones are ignored, and absent ones count as missing.
+            columns are matched by name, unknown ones are ignored, and absent ones count as missing. A dictionary of lists
+            only is a table of these columns, where `learn_one` takes it for one row: `[x]` is one row here, too.
 
         Returns
         -------
