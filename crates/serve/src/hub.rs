@@ -1,6 +1,6 @@
 //! All models of a service, by name.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,7 @@ use noregret_stream::Fault;
 use noregret_stream::run::threads::processors;
 use serde_json::Value;
 
+use self::given::Given;
 use crate::locks::Unpoisoned;
 use crate::model::engine::Engine;
 use crate::model::follower::follow;
@@ -25,6 +26,8 @@ use crate::safety::names;
 use crate::store::{Store, prepare, remove, set_aside, shadowed_by};
 use crate::turns;
 
+mod given;
+
 /// The models in a folder.
 pub(crate) struct Hub {
     folder: PathBuf,
@@ -38,15 +41,11 @@ pub(crate) struct Hub {
     tried: Mutex<Instant>,
     /// Where no log is common: the models that could not be recovered.
     again: Mutex<Again>,
-    /// Of the models that were deleted, the largest number in the ids that each had given: for those of the
-    /// next model of this name.
-    given: Mutex<HashMap<String, u64>>,
+    /// Of the models that were deleted, the largest number in the ids that each had given.
+    given: Given,
     /// Whether the service is being stopped.
     ending: AtomicBool,
 }
-
-/// Number of deleted models whose ids are remembered.
-const REMEMBERED: usize = 10_000;
 
 /// Time for which a request waits for a model that is being recovered, and how often it looks.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -83,7 +82,7 @@ impl Hub {
     /// Finds all models in `folder`. They are not served until [`Hub::recover_next`] has recovered them.
     /// Fails if the folder cannot be used.
     pub(crate) fn open(folder: &Path, limits: &Limits, node: Option<Arc<Node>>) -> Result<Self, Fault> {
-        let folder = folder.join("models");
+        let (given, folder) = (Given::open(folder), folder.join("models"));
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: cannot be made: {error}", folder.display()))?;
         let entries = std::fs::read_dir(&folder)
@@ -104,7 +103,6 @@ impl Hub {
         let (models, ending) = (RwLock::new(models), AtomicBool::new(false));
         let tried = Mutex::new(Instant::now());
         let again = Mutex::new(Again { names: Vec::new(), since: Instant::now(), wait: TRY_AGAIN });
-        let given = Mutex::default();
         Ok(Self { folder, limits: limits.clone(), node, models, left, tried, again, given, ending })
     }
 
@@ -375,7 +373,7 @@ impl Hub {
             turns::here();
             let started = Handle::start(name, true, store, engine, &self.limits).map_err(Refusal::failed);
             let followed = started.map(Arc::new).and_then(|handle| {
-                handle.give_behind(self.given.lock().unpoisoned().get(name).copied().unwrap_or(0));
+                handle.give_behind(self.given.of(name));
                 self.follow(&handle).inspect_err(|_| handle.stop())?;
                 Ok(handle)
             });
@@ -454,11 +452,7 @@ impl Hub {
     fn end(&self, name: &str, running: Option<&Handle>) -> Result<(), Refusal> {
         if let Some(handle) = running {
             handle.stop();
-            let mut given = self.given.lock().unpoisoned();
-            if given.len() >= REMEMBERED {
-                given.clear();
-            }
-            given.insert(name.to_owned(), handle.given());
+            self.given.keep(name, handle.given());
         }
         turns::here();
         let there = self.node.as_ref().map_or(Ok(()), |node| node.remove(name));

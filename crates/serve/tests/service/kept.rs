@@ -320,3 +320,24 @@ fn a_folder_in_the_way_is_named() {
     std::fs::remove_dir_all(&late).expect("removable");
     service.put("/v1/models/late", &spec).ok(201);
 }
+
+/// Late feedback for a decision of a deleted model counts for no decision of the next model of its name, also
+/// where the service was started again between them.
+#[test]
+fn ids_go_on_behind_a_deleted_model_after_a_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = json!({"feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"]});
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let service = Service::start(folder.path());
+        service.put("/v1/models/m", &spec).ok(201);
+        for _ in 0..2 {
+            let decision = service.post("/v1/models/m/decide", &json!({"x": {"v": 1}})).ok(200);
+            let id = decision["id"].to_string();
+            assert!(!ids.contains(&id), "{id} was given by a model that was deleted: {ids:?}");
+            ids.push(id);
+        }
+        service.delete("/v1/models/m").ok(204);
+        service.stop();
+    }
+}
