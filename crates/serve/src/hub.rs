@@ -186,6 +186,8 @@ impl Hub {
         }
         let (store, engine) = recovered.ready(name)?;
         let handle = Arc::new(Handle::start(name, false, store, engine, &self.limits)?);
+        // It may have given none yet since it was made behind a deleted one.
+        handle.give_behind(self.given.of(name));
         self.follow(&handle).map_err(|refusal| refusal.detail)?;
         Ok(Some(handle))
     }

@@ -331,6 +331,8 @@ fn ids_go_on_behind_a_deleted_model_after_a_start() {
     for _ in 0..3 {
         let service = Service::start(folder.path());
         service.put("/v1/models/m", &spec).ok(201);
+        service.stop();
+        let service = Service::start(folder.path());
         for _ in 0..2 {
             let decision = service.post("/v1/models/m/decide", &json!({"x": {"v": 1}})).ok(200);
             let id = decision["id"].to_string();
