@@ -105,8 +105,12 @@ pub(crate) async fn back_up(State(app): State<Arc<App>>, headers: HeaderMap, bod
                 store::back_up(&source.join(&name), &hidden.join("models").join(&name))
                     .map_err(|what| format!("the model {name}: {what}"))?;
             }
+            // What is answered is durable, and so are the folders that it is in.
+            let around = || [Some(&*backups), backups.parent()].into_iter().flatten();
             keys.write(&hidden)
+                .and_then(|()| store::sync_all(&hidden))
                 .and_then(|()| std::fs::rename(&hidden, &target))
+                .and_then(|()| around().try_for_each(|folder| std::fs::File::open(folder)?.sync_all()))
                 .map_err(|error| format!("{}: cannot be written: {error}", target.display()).into())
         };
         // Atomic.

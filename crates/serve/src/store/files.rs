@@ -127,6 +127,19 @@ pub(crate) fn snapshots(folder: &Path) -> Result<Vec<u64>, Fault> {
     seqs(&folder.join(SNAPSHOTS))
 }
 
+/// Waits until everything in `folder` is on the disk.
+pub(crate) fn sync_all(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sync_all(&path)?;
+        } else {
+            std::fs::File::open(&path)?.sync_all()?;
+        }
+    }
+    std::fs::File::open(folder)?.sync_all()
+}
+
 pub(super) fn seqs(folder: &Path) -> Result<Vec<u64>, Fault> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -163,6 +176,19 @@ mod tests {
         }
         remove_old(folder.path(), SNAPSHOTS, 1).expect("removable");
         assert_eq!(snapshots_and_others(&snapshots), ["00000000000000000005.safetensors"]);
+    }
+
+    /// Also what is in the folders of a folder; what cannot be opened is not passed over.
+    #[cfg(unix)]
+    #[test]
+    fn everything_in_a_folder_is_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("models").join("m");
+        std::fs::create_dir_all(&inner).expect("writable");
+        std::fs::write(inner.join("events.sqlite"), "events").expect("writable");
+        sync_all(folder.path()).expect("it is on the disk");
+        std::os::unix::fs::symlink(inner.join("nothing"), inner.join("link")).expect("writable");
+        assert!(sync_all(folder.path()).is_err());
     }
 
     fn snapshots_and_others(folder: &Path) -> Vec<String> {
