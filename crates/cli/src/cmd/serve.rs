@@ -21,13 +21,21 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "write" => Right::Write,
             _ => Right::Admin,
         };
+        let is_new = !args.dir.exists();
         let key = Keys::add(&args.dir, name, right, &args.models, args.key_rate).map_err(Failure::data)?;
+        if is_new {
+            // A service that runs on another folder does not know the key.
+            note(format_args!("noregret: made the folder {}, which did not exist", args.dir.display()));
+        }
         return writeln!(std::io::stdout().lock(), "{key}").map_err(Failure::output);
     }
     if let Some(name) = &args.remove_key {
         return Keys::remove(&args.dir, name).map_err(Failure::data);
     }
     if args.list_keys {
+        if !args.dir.exists() {
+            note(format_args!("noregret: there is no folder {}, and so no key", args.dir.display()));
+        }
         let mut out = std::io::stdout().lock();
         let keys = Keys::open(&args.dir).map_err(Failure::data)?;
         return keys.lines().iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Failure::output);

@@ -270,8 +270,13 @@ fn the_lines_of_the_readme() {
 #[test]
 fn keys_are_seen_once() {
     let folder = Folder::new();
-    let key = folder.run("serve --dir data --add-key site --right write --models a,b").succeeded().stdout;
+    let made = folder.run("serve --dir data --add-key site --right write --models a,b").succeeded();
+    assert_eq!(made.stderr.trim(), "noregret: made the folder data, which did not exist");
+    let key = made.stdout;
     assert_eq!(key.trim().len(), 64);
+    assert_eq!(folder.run("serve --dir data --add-key more").succeeded().stderr, "");
+    let mistyped = folder.run("serve --dir dta --list-keys").succeeded();
+    assert_eq!(mistyped.stderr.trim(), "noregret: there is no folder dta, and so no key");
     let kept = folder.text("data/keys.json");
     assert!(kept.contains("\"site\"") && !kept.contains(key.trim()), "{kept}");
     let again = folder.run("serve --dir data --add-key site");
