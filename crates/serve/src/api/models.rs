@@ -169,7 +169,10 @@ async fn made_meanwhile(app: &App, name: &str) -> Result<Arc<Handle>, Refusal> {
         }
         turns::sleep(std::time::Duration::from_millis(25)).await;
     }
-    app.hub.get(name)
+    app.hub.get(name).map_err(|refusal| match refusal.status {
+        404 => Refusal::busy(format!("the model {name} was deleted, or not made, meanwhile; ask again")),
+        _ => refusal,
+    })
 }
 
 /// Compares the settings of a model that exists with those of a repeated request, and changes its `service`

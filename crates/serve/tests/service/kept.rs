@@ -343,3 +343,22 @@ fn ids_go_on_behind_a_deleted_model_after_a_start() {
         service.stop();
     }
 }
+
+/// Who makes a model while another one deletes it has made it, or is to ask again: 404 would be no answer.
+#[test]
+fn making_a_model_that_is_being_deleted_can_be_repeated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    let made = service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]}));
+                    assert!([200, 201, 503].contains(&made.status), "{made:?}");
+                    assert!(made.status != 503 || made.retry_after.is_some(), "{made:?}");
+                    service.delete("/v1/models/m");
+                }
+            });
+        }
+    });
+}
