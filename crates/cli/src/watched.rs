@@ -36,8 +36,8 @@ impl Watched {
         Self { reader, position: Arc::default(), rows: 0, bar, stop: stop.clone(), table: None }
     }
 
-    /// The same for a model with the schema `saved`: lines of features say nothing of the columns of its table,
-    /// which it keeps.
+    /// The same for a model with the schema `saved`: lines of features say nothing of the columns of its
+    /// table, which it keeps.
     pub(crate) fn going_on(mut self, saved: Schema) -> Self {
         let is_kept = saved.csv.is_some() && self.reader.schema().csv.is_none();
         self.table = is_kept.then_some(saved);

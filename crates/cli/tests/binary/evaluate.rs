@@ -393,8 +393,8 @@ fn what_a_log_cannot_cover_is_undecided() {
         let command = format!("evaluate log --policy logged --policy {policy}");
         let values = folder.run(&format!("{command} --json")).succeeded().objects();
         let [low, high] = [0, 1].map(|at| number(&values[2]["normal"][at]));
-        // Label b earns 1 more often than half of the time, or never: the log does not know. A policy that plays
-        // it in half of the rounds is a quarter better or worse.
+        // Label b earns 1 more often than half of the time, or never: the log does not know. A policy that
+        // plays it in half of the rounds is a quarter better or worse.
         let least = if policy == "uniform" { 0.25..0.4 } else { 0.4..1.01 };
         assert!(least.contains(&-low) && least.contains(&high), "{}", values[2]);
         assert!(values[2]["verdict"].as_str().unwrap().starts_with(want), "{}", values[2]);

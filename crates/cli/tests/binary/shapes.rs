@@ -491,7 +491,7 @@ fn units_durations_and_zones() {
 fn json_that_is_no_rows_is_named() {
     let folder = Folder::new();
     let whole = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
-                 to_json(orient=\"records\", lines=True)";
+                 to_json(orient=\"records\", lines=True), and jq -c '.data[]' those of a list under the key data";
     for text in [
         r#"{"a":[1,2,3],"label":["p","q","p"]}"#,
         r#"{"columns":["a","label"],"index":[0,1],"data":[[1,"p"],[2,"q"]]}"#,

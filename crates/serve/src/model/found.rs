@@ -1,4 +1,5 @@
-//! What the learner was found to say of decisions that wait, until they are made; see [`ahead`](super::ahead).
+//! What the learner was found to say of decisions that wait, until they are made; see
+//! [`ahead`](super::ahead).
 
 use std::sync::OnceLock;
 

@@ -327,7 +327,8 @@ impl OffPolicy {
     }
 
     /// The standard error of the mean weight that the logged probabilities promise, if it is `mean`; 0 if
-    /// they are not known for all labels. That of the weights seen is 0 where the policy's label was never played.
+    /// they are not known for all labels. That of the weights seen is 0 where the policy's label was never
+    /// played.
     pub(super) fn promised_error(&self, mean: f64) -> f64 {
         let rounds = self.weights.count();
         if self.known { ((self.expected / rounds - mean * mean).max(0.0) / rounds).sqrt() } else { 0.0 }

@@ -469,8 +469,8 @@ mod tests {
         assert_eq!(names, ["temperature=1", "class=yes"]);
     }
 
-    /// The pattern of a date says whether the day comes first, where its cells do not; an option may name what
-    /// the header declares.
+    /// The pattern of a date says whether the day comes first, where its cells do not; an option may name
+    /// what the header declares.
     #[test]
     fn patterns_of_dates() {
         let styles = |pattern: &str, cell: &dyn Fn(usize) -> String, options: &ReadOptions| {

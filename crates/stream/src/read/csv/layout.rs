@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn layouts_are_recognised() {
-        let cases: [(&str, &str); 28] = [
+        let cases: [(&str, &str); 30] = [
             (
                 "at,n,volts,y\nTS,RN,V,\n,,Avg,Smp\n2026-01-01,1,2.5,u\n2026-01-02,1,3.5,v\n2026-01-03,2,1,u\n",
                 "comma header Time at n volts [y]",

@@ -25,8 +25,8 @@ impl Look<'_> {
         (differ && mostly && self.numbers().1 < count).then(|| (unit.to_owned(), style))
     }
 
-    /// A remark on numbers some of which have another sign than others, or are percents beside numbers that are
-    /// none: in this `style` they are read without it.
+    /// A remark on numbers some of which have another sign than others, or are percents beside numbers that
+    /// are none: in this `style` they are read without it.
     pub(super) fn about_signs(&self, name: &str, style: Option<Style>) -> Option<String> {
         let of = |cell: &&str| amount::sign(cell);
         let number = |cell: &&str| amount::parse(cell.as_bytes(), style).is_some_and(|number| number != 0.0);
