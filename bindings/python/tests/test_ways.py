@@ -282,6 +282,16 @@ def test_keys_are_numbers_or_texts(tmp_path):
             keyed.learn(["1e-07", 1e-07], x * 2, ["no", "yes"])
         keyed.learn(["shop 7"], x, ["no"])
         assert len(keyed) == 3
+    with KeyedLearners(tmp_path, "ogd", features=1, labels=["no", "yes"], actors=1, partitions=4) as again:
+        for asked in (lambda: again.learn(["1"], x, ["no"]), lambda: again.predict(["1"], x)):
+            with pytest.raises(ValueError, match="keys: '1' is a text and 1 is none"):
+                asked()
+        again.learn([1.0], x, ["no"])
+        assert len(again) == 3 and again.get(1).rounds == 2
+    (tmp_path / "keys.json").unlink()  # A store of an earlier version has kept no types.
+    with KeyedLearners(tmp_path, "ogd", features=1, labels=["no", "yes"], actors=1, partitions=4) as earlier:
+        earlier.learn(["1"], x, ["no"])
+        assert len(earlier) == 3 and earlier.get(1).rounds == 3
 
 
 # scikit-learn

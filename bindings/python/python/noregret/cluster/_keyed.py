@@ -7,7 +7,6 @@ import decimal
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,12 @@ from .. import _arrays, _core, _tables, _targets, _written
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
+from ._keys import Types
 from ._lease import Lease
 from ._store import TEMPLATE, WRITER, Partitions, Store, partition_of, waits_already
 
 COLUMNS = "columns.json"
 """The names of the columns of the first table, if the number of features is given."""
-_AS_NUMBER = re.compile(r"[-+]?[0-9]+([.][0-9]+)?(e-[0-9]+)?|True|False")
-"""Keys that are texts and look like another key."""
 _SHOWN = 5
 """Rows that an error lists."""
 
@@ -80,8 +78,6 @@ class _Keyed:
         if "class_weight" in facts:
             raise TypeError("class_weight: keyed learners take no weights of classes")
         self._given = named(labels)
-        self._texts: str | None = None
-        self._others: Any = None
         description: dict[str, Any] = {
             "kind": self._kind,
             "learner": learner,
@@ -99,6 +95,7 @@ class _Keyed:
             self._engine, self._partitions = engine, partitions
             self._batches, newest = Store.begin(str(path), description)
             self._lease.follow(newest)
+            self._types = Types(path)
             self._core, self._columns = self._shared()
             mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
             calls = [(str(path), parts, in_memory, in_memory_mib, most_waiting, self._lease.number) for parts in mine]
@@ -194,7 +191,7 @@ class _Keyed:
     def _call(self, method: str, keys: Sequence[Any], *columns: Any, batch: int | None, source: str = "") -> list[Any]:
         """Sends every row of a batch to its actor and returns the answers in the order of the rows."""
         self._running()
-        names = self._keys(keys)
+        names, types = self._keys(keys)
         for column in columns:
             if len(column) != len(names):
                 raise ValueError(f"{len(column)} rows for {len(names)} keys; as many were needed")
@@ -212,6 +209,8 @@ class _Keyed:
         known = batch is not None and batch <= last and method != "predict" and self._is_learnt(method, source, batch, digest, names)
         if method == "ask" and not known:
             self._check_ids(names, rows)
+        if method in ("learn", "ask", "decide"):  # The others make no keys.
+            self._types.keep(types)
         count = last + 1 if batch is None else batch
         if method != "predict":
             self._batches[source] = max(last, count)
@@ -257,7 +256,8 @@ class _Keyed:
             )
         return bool(known)
 
-    def _keys(self, keys: Sequence[Any]) -> list[str]:
+    def _keys(self, keys: Sequence[Any]) -> tuple[list[str], dict[str, str]]:
+        """The names of keys, and the types that are kept with them."""
         found = _listed(keys)
         for at, key in enumerate(found):
             if isinstance(key, bytes):
@@ -268,14 +268,7 @@ class _Keyed:
                 raise ValueError(f"keys[{at}] is missing; every row needs a key")
             if isinstance(key, str) and not _is_text(key):
                 raise ValueError(f"keys[{at}] is {key!r}, half of a character; a whole text was needed")
-        names = [_key(key) for key in found]
-        texts = [key for key in found if isinstance(key, str) and _AS_NUMBER.fullmatch(key)]
-        others = [key for key in found if not isinstance(key, str)]
-        text, other = texts[0] if texts else self._texts, others[0] if others else self._others
-        if text is not None and other is not None:
-            raise ValueError(f"keys: {text!r} is a text and {other!r} is none, so that keys of one name may be two; write all as texts, or none")
-        self._texts, self._others = text, other
-        return names
+        return [_key(key) for key in found], self._types.check(found)
 
     def _labels(self, keys: Sequence[Any], y: Any) -> list[str | None]:
         """The names of labels, None where one is missing.
