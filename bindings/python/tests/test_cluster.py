@@ -287,6 +287,18 @@ def test_labels_that_are_words_for_missing_ones_are_not_learnt():
     assert "hue=red" in learner.columns and "hue=unknown" not in learner.columns
 
 
+@pytest.mark.parametrize("shards", [1, 2, 3])
+def test_truth_values_in_one_part_are_no_numbers_in_another(shards):
+    """Each would be a class of its own, of which no row of the other part is."""
+    x, y = stream(120, 4, 2)
+    blocks = [(x[:40], y[:40]), (x[40:80], y[40:80] == 1), (x[80:], y[80:].astype(float))]
+    parts = [blocks] if shards == 1 else [blocks[:1], blocks[1:]] if shards == 2 else [[one] for one in blocks]
+    with pytest.raises(ValueError, match="the labels are truth values in one part, such as (True|False), and numbers in another, such as [01]"):
+        fit(parts, "folklore", engine=ENGINE)
+    assert fit([[(x, y == 1)] for x, y in blocks], "folklore", engine=ENGINE).labels == [False, True]
+    assert fit([[one] for one in blocks], "vaw", engine=ENGINE).learner.rounds == 108  # As targets they are numbers.
+
+
 def test_blocks_with_more_rows_than_labels_are_refused():
     x, y = stream(60, 3, 2)
     sparse = pytest.importorskip("scipy.sparse").csr_matrix(x)

@@ -167,6 +167,8 @@ def fit(
     absent = [] if is_real(learner) else _core.missing_labels(list(seen.labels), told["missing"], told["not_missing"])
     seen.labels = {name: one for name, one in seen.labels.items() if name not in absent}
     if not is_real(learner):
+        if seen.apart:
+            raise ValueError(seen.apart)
         _targets.need_classes(list(seen.labels.values()), seen.rows, {"labels": None, "classes": None}, told)
     counts = [engine.get(one).rows for one in looks]
     reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels), stand_ins=settle(seen))

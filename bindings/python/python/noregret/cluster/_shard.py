@@ -75,6 +75,8 @@ class Seen:
     """What the columns of a table hold; None for arrays."""
     notes: list[str] = field(default_factory=list)
     """Remarks on cells, by their rows in a block."""
+    apart: str = ""
+    """Why the labels of some parts are not those of others; empty if they may be."""
 
 
 def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
@@ -144,7 +146,24 @@ def join(a: Seen, b: Seen) -> Seen:
         first = np.maximum(a.first, b.first)
     _targets.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
-    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there, notes=a.notes + b.notes)
+    apart = a.apart or b.apart or _apart(list(a.labels.values()), list(b.labels.values()))
+    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there, notes=a.notes + b.notes, apart=apart)
+
+
+def _apart(a: Sequence[Any], b: Sequence[Any]) -> str:
+    """Says that one part has truth values where another has 0 and 1. They are different labels, and of parts that were read otherwise
+    the same ones."""
+    for one, other in ((a, b), (b, a)):
+        truths = [label for label in one if not isinstance(label, str)]
+        if not truths or not all(isinstance(label, bool | np.bool_) for label in truths):
+            continue
+        numbers = [label for label in other if not isinstance(label, bool | np.bool_) and label in (0, 1)]
+        if numbers and not any(isinstance(label, bool | np.bool_) for label in other):
+            return (
+                f"the labels are truth values in one part, such as {truths[0]}, and numbers in another, such as {numbers[0]}, which would be two "
+                "classes; write all as truth values or all as numbers (or as texts, if they are different classes)"
+            )
+    return ""
 
 
 def settle(seen: Seen) -> Floats | None:
