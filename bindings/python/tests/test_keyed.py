@@ -344,6 +344,26 @@ def test_equal_keys_have_one_learner_whatever_holds_them(tmp_path):
                 keyed.learn([wrong], x[:1], ["no"])
 
 
+def test_times_that_are_keys_are_written_alike(tmp_path):
+    import datetime
+
+    noon, later = datetime.datetime(2026, 1, 1, 12), datetime.timezone(datetime.timedelta(hours=2))
+    others = {
+        r"datetime64.* is a time of NumPy in the unit s\b": np.array(["2026-01-01T12:00:00"], dtype="M8[s]"),
+        r"is a time of the zone UTC\+02:00": [noon.replace(tzinfo=datetime.timezone.utc), noon.replace(tzinfo=later)],
+        r"datetime.date\(2026, 1, 1\) is a day": [noon.date()],
+    }
+    x = np.ones((2, 3))
+    for checkpoint in range(2):
+        with make(tmp_path) as keyed:  # Opened again, the store knows how they are written.
+            keyed.learn([noon, "shop 7"], x, ["no", "yes"])
+            assert len(keyed) == 2 and keyed.get(noon).rounds == keyed.get(str(noon)).rounds == checkpoint + 1
+            for why, keys in others.items():
+                with pytest.raises(ValueError, match=f"keys: .*{why}.* so that one moment may be two keys; write all times of a store alike"):
+                    keyed.learn(keys, x[: len(keys)], ["no"] * len(keys))
+            assert keyed.predict([str(noon)], x[:1]) == ["no"] and len(keyed) == 2
+
+
 def test_keys_of_arrow_may_not_be_missing(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     with make(tmp_path) as keyed:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ._store import Store
 
@@ -34,11 +37,21 @@ class Types:
             "other": next((key for key in keys if not isinstance(key, str)), None),
         }
         types = {name: repr(key) for name, key in found.items() if key is not None}
+        if "other" in types:
+            for key in keys:
+                if isinstance(key, datetime.date | np.datetime64):
+                    types.setdefault(_time(key), repr(key))
         seen = {**self._seen, **types}
         if "text" in seen and "other" in seen:
             raise ValueError(
                 f"keys: {seen['text']} is a text and {seen['other']} is none, so that keys of one name may be two; write all keys of a "
                 "store as texts, or none"
+            )
+        times = [(key, kind) for kind, key in seen.items() if kind not in found]
+        if len(times) > 1:
+            (one, kind), (other, its) = times[0], times[-1]
+            raise ValueError(
+                f"keys: {one} is {kind}, and {other} is {its}, so that one moment may be two keys; write all times of a store alike, or as texts"
             )
         self._seen = seen
         return types
@@ -48,3 +61,12 @@ class Types:
         if types.keys() - self._kept.keys():
             self._kept = {**types, **self._kept}
             Store.write(self._file, json.dumps(self._kept).encode())
+
+
+def _time(key: Any) -> str:
+    """How a time is written: equal ones that are not written alike have different names."""
+    if isinstance(key, np.datetime64):
+        return f"a time of NumPy in the unit {np.datetime_data(key.dtype)[0]}"
+    if not isinstance(key, datetime.datetime):
+        return "a day"
+    return "a time without a zone" if key.tzinfo is None else f"a time of the zone {key.tzinfo}"
