@@ -7,7 +7,7 @@ import pytest
 from conftest import stream
 
 from noregret import Learner
-from noregret.cluster import LocalEngine, fit, sweep
+from noregret.cluster import KeyedLearners, LocalEngine, fit, sweep
 from noregret.cluster._fit import split
 
 ENGINE = LocalEngine(jobs=1)
@@ -387,6 +387,33 @@ def test_what_is_no_list_of_shards_is_named():
     for blocks, name in ((first, "blocks is a DataFrame"), ([[first], second], r"blocks\[1\] is a DataFrame")):
         with pytest.raises(TypeError, match=f"{name}; a list of shards was needed, each a list of tables"):
             fit(blocks, engine=ENGINE)
+
+
+def test_collections_of_dask_are_computed_or_refused(tmp_path):
+    dask = pytest.importorskip("dask")
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    x, y = stream(60, 2, 2)
+    late_x, late_y, late = (dask.delayed(lambda one: one)(one) for one in (x, y, (x, y)))
+    expected = Learner("ogd")
+    expected.update(x, y)
+    given = Learner("ogd")
+    given.update(late_x, late_y)
+    np.testing.assert_array_equal(given.scores(late_x), expected.scores(x))
+    table = frames.from_pandas(pandas.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y}), npartitions=2)
+    named = Learner("ogd")
+    named.update(table, "y")
+    assert named.columns == ["a", "b"] and named.predict(table).tolist() == expected.predict(x).tolist()
+    here, later = (sweep(data, "ogd", engine=ENGINE).settings for data in ((x, y), late))
+    assert here[0]["error_rate"] == later[0]["error_rate"]
+    with KeyedLearners(tmp_path, "ogd", labels=[0, 1], actors=1) as keyed:
+        keyed.learn(dask.delayed(["a"] * 60), late_x, late_y)
+        assert keyed.get("a").rounds == 60
+    # Every pass would compute a block again.
+    for block, kind in ((late, "Delayed"), ((late_x, y), "Delayed"), ((x, late_y), "Delayed"), (table, "DataFrame")):
+        with pytest.raises(TypeError, match=rf"blocks\[0\]\[0\] has a {kind} of Dask that is not computed: client.compute\(...\) makes a handle"):
+            fit([[block]], "folklore", engine=ENGINE)
+    assert fit([[late.compute()]], "folklore", engine=ENGINE).learner.rounds == 54
 
 
 def test_numbers_as_targets_are_no_classes():

@@ -64,6 +64,7 @@ class Labelled(Promising):
 
     def _in_classes(self, y: Any) -> Any:
         """Probability vectors of a table, whose columns are named after the classes, in the order of these."""
+        y = _tables.whole(y)
         names = None if self._real or _tables.is_series(y) else _tables.column_names(y)
         if names is None or len(names) < 2:
             return y

@@ -151,12 +151,12 @@ def has_texts(x: Any) -> bool:
 
 
 def whole(x: Any) -> Any:
-    """`x` in memory: a LazyFrame of polars is collected, what an iterator, a deque or a view of a dictionary yields is listed; what NumPy masks is
-    missing, and its records are rows by name. A sparse row alone is an array."""
+    """`x` in memory: a collection of Dask is computed, a LazyFrame of polars collected, what an iterator, a deque or a view of a dictionary
+    yields is listed; what NumPy masks is missing, and its records are rows by name. A sparse row alone is an array."""
+    x = x.compute() if hasattr(x, "__dask_graph__") else x
     if hasattr(x, "collect") and hasattr(x, "collect_schema"):
         return x.collect()
-    if hasattr(x, "read_all"):
-        return x.read_all()
+    x = x.read_all() if hasattr(x, "read_all") else x
     if isinstance(x, np.ma.MaskedArray):
         if x.dtype.names:
             return {name: whole(x[name]) for name in x.dtype.names}
@@ -294,7 +294,7 @@ def check_index(x: Any, *, of: str = "x", stacklevel: int = 4, **others: Any) ->
     ours: Any = getattr(x, "index", None)
     for name, other in others.items():
         theirs: Any = getattr(other, "index", None)
-        if hasattr(ours, "equals") and hasattr(theirs, "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
+        if hasattr(type(ours), "equals") and hasattr(type(theirs), "equals") and len(ours) == len(theirs) and not ours.equals(theirs):
             if ours.is_unique and theirs.is_unique and theirs.isin(ours).all():
                 told = f"{name} has the index of {of} in another order, and rows are matched by their places: {name}.loc[{of}.index] has the order of {of}"
                 warnings.warn(told, stacklevel=stacklevel)

@@ -217,6 +217,15 @@ def _check(blocks: Sequence[Sequence[Handle]], how: str, period: int | None, hel
     for name, one in [("blocks", blocks), *((f"blocks[{at}]", shard) for at, shard in enumerate(blocks))]:
         if not isinstance(one, list | tuple):
             raise TypeError(f"{name} is a {type(one).__name__}; {wanted}")
+    for at, shard in enumerate(blocks):
+        for place, block in enumerate(shard):
+            # A Delayed seems to have every attribute; those of an array read it.
+            for one in block if isinstance(block, tuple) else (block,):
+                if hasattr(one, "__dask_graph__") and not hasattr(type(one), "chunks"):
+                    raise TypeError(
+                        f"blocks[{at}][{place}] has a {type(one).__name__} of Dask that is not computed: client.compute(...) makes a handle of a "
+                        "block for DaskEngine, and .compute() a value for other engines"
+                    )
     if how not in WAYS:
         raise ValueError(f"how = {how!r}: must be one of {', '.join(WAYS)}")
     if how == "members" and period is not None:

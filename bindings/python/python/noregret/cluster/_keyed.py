@@ -115,7 +115,7 @@ class _Keyed:
     def _rows(self, x: Any, y: Sequence[Any] | None = None, *, waits: bool = False) -> Floats:
         """Rows as numbers, the columns of tables in the order of the first one that is kept. `y` are the labels of rows that are learnt, and
         `waits` tells of rows that wait for theirs."""
-        x = _tables.sparse(x, dense=True)
+        x = _tables.sparse(_tables.whole(x), dense=True)
         x = _tables.given(x if self._about["features"] is not None else _tables.by_name(_tables.whole(x)))
         if self._about["features"] is None:
             return self._sound(self._of_table(x, y))
@@ -526,7 +526,8 @@ def _listed(keys: Any) -> list[Any]:
 
 def _cells(column: Any) -> list[Any]:
     """The cells of a column; an array of Arrow yields objects of its own, in which nothing is missing."""
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else _tables.whole(column))
+    column = _tables.whole(column)
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
 
 
 def _has_no_text(key: Any) -> bool:

@@ -177,6 +177,7 @@ def _declared(categorical: Sequence[str], options: Sequence[str]) -> list[str]:
 
 def _content(data: Any) -> tuple[str, np.ndarray[Any, Any], list[str]]:
     """The bytes of a file for the command line, its extension, and the columns of a categorical type."""
+    data = data.compute() if hasattr(data, "__dask_graph__") else data
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         return path.name, np.fromfile(path, dtype=np.uint8), []
