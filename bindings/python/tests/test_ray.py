@@ -277,6 +277,15 @@ def test_a_served_bandit_goes_on_from_its_log(cluster, tmp_path):
     assert program("evaluate", tmp_path / "all.ndjson", "--policy", "uniform", "--reward-learner", "none", "--json")[-1]["decisions"] == 60
 
 
+def test_replicas_have_many_requests_at_a_time(tmp_path):
+    """Ray's own limit is 5: more clients would wait for its proxy, and shared bandits would decide by handfuls."""
+    log = tmp_path / "decisions.ndjson"
+    shared = deployment(log=log, replicas=2)._bound_deployment
+    (decider,) = shared.init_args
+    alone = [one._bound_deployment for one in (deployment(model=tmp_path / "model"), deployment(log=log), decider)]
+    assert [one.max_ongoing_requests for one in (shared, *alone)] == [100] * 4
+
+
 def test_replicas_of_a_bandit_have_one_log(cluster, tmp_path):
     from ray import serve
 

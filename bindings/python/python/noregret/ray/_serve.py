@@ -22,6 +22,9 @@ from ..cluster._lease import Lease
 
 PATIENCE = 60.0
 """Seconds in which a replica must have ended for another one to take its log."""
+IN_FLIGHT = 100
+"""Requests that a replica has at a time. Ray sends 5 unless it is told: others wait in its proxy while a replica waits for the next, and what
+a call of a shared bandit has together is no more."""
 
 
 class Predictor:
@@ -309,11 +312,14 @@ def deployment(
 
     if (model is None) == (log is None):
         raise ValueError("deployment: either model or log was needed")
+
+    def deployed(kind: Any, count: int) -> Any:
+        return serve.deployment(num_replicas=count, ray_actor_options={"num_cpus": cores}, max_ongoing_requests=IN_FLIGHT)(kind)
+
     if model is not None:
-        kind = serve.deployment(num_replicas=replicas, ray_actor_options={"num_cpus": cores})(Predictor)
-        return kind.bind(str(Path(model).absolute()))
-    one = serve.deployment(num_replicas=1, ray_actor_options={"num_cpus": cores})(Decider)
+        return deployed(Predictor, replicas).bind(str(Path(model).absolute()))
+    one = deployed(Decider, 1)
     bandit = one.bind(str(Path(log or "").absolute()), learner, options)
     if replicas == 1:
         return bandit
-    return serve.deployment(num_replicas=replicas, ray_actor_options={"num_cpus": cores})(Front).bind(bandit)
+    return deployed(Front, replicas).bind(bandit)
