@@ -416,6 +416,20 @@ def test_collections_of_dask_are_computed_or_refused(tmp_path):
     assert fit([[late.compute()]], "folklore", engine=ENGINE).learner.rounds == 54
 
 
+def test_times_of_other_zones_in_another_part_are_told_of():
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(90, 2, 2)
+    at = pandas.Series(pandas.date_range("2026-01-01", periods=90, freq="37min", tz="UTC"))
+    parts = [
+        pandas.DataFrame({"a": x[part, 0], "at": at[part].reset_index(drop=True).dt.tz_convert(zone), "y": y[part]})
+        for part, zone in ((slice(0, 30), "UTC"), (slice(30, 60), "Asia/Tokyo"), (slice(60, 90), None))
+    ]
+    (note,) = fit([[part] for part in parts[:2]], "folklore", engine=ENGINE).notes
+    assert note.startswith("column 'at' has times of different zones in different parts, Asia/Tokyo, UTC: an hour is that of the clock of its part")
+    assert ", Asia/Tokyo, UTC, none:" in fit([parts], "folklore", engine=ENGINE).notes[0]
+    assert not fit([[part.assign(at=part["at"].dt.tz_convert("UTC"))] for part in parts[:2]], "folklore", engine=ENGINE).notes
+
+
 def test_numbers_as_targets_are_no_classes():
     x = np.random.default_rng(0).normal(size=(400, 2))
     with pytest.raises(ValueError, match="y has 400 different numbers in 400 rows, .*real-valued target"):

@@ -173,6 +173,12 @@ def fit(
     counts = [engine.get(one).rows for one in looks]
     reading = reading._replace(labels=None if is_real(learner) else tuple(seen.labels), stand_ins=settle(seen))
     tell(f"{seen.rows} rows on {len(blocks)} shards, {seen.columns} columns" + ("" if is_real(learner) else f", {len(seen.labels)} labels"))
+    seen.notes += [
+        f"column {name!r} has times of different zones in different parts, {', '.join(zones)}: an hour is that of the clock of its part; "
+        "dt.tz_convert(...) of pandas writes all in one zone"
+        for name, zones in seen.zones.items()
+        if len(zones) > 1
+    ]
     for note in seen.notes:
         tell(note)
     if reading.schema is not None:

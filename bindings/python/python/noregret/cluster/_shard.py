@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ class Seen:
     """Remarks on cells, by their rows in a block."""
     apart: str = ""
     """Why the labels of some parts are not those of others; empty if they may be."""
+    zones: dict[str, list[str]] = field(default_factory=dict)
+    """The zones of the first times of every block, by the columns of times."""
 
 
 def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
@@ -124,7 +127,7 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
         one = Seen(rows, width, sorted_labels(labels), np.asarray(first), np.asarray(second), scale == "standard", np.asarray(there))
-        one.notes = notes
+        one.notes, one.zones = notes, _zones(x, reading.schema)
         seen = one if seen is None else join(seen, one)
     return seen or Seen(0, 0, {}, np.empty(0), np.empty(0), scale == "standard", np.empty(0))
 
@@ -146,8 +149,18 @@ def join(a: Seen, b: Seen) -> Seen:
         first = np.maximum(a.first, b.first)
     _targets.check_types(b.labels.values(), a.labels)
     labels = sorted_labels({**b.labels, **a.labels})
+    zones = {name: sorted({*a.zones.get(name, ()), *b.zones.get(name, ())}) for name in (a.zones | b.zones)}
     apart = a.apart or b.apart or _apart(list(a.labels.values()), list(b.labels.values()))
-    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there, notes=a.notes + b.notes, apart=apart)
+    return Seen(a.rows + b.rows, a.columns, labels, first, second, a.standard, there, notes=a.notes + b.notes, apart=apart, zones=zones)
+
+
+def _zones(x: Any, schema: str | None) -> dict[str, list[str]]:
+    """The zone of the first time of each column of times."""
+    if not isinstance(x, _tables.Table) or schema is None:
+        return {}
+    times = {field["name"] for field in _fields(schema) if field["role"] == "time"}
+    first = {name: next((cell for cell in column if cell is not None), None) for name, column in zip(x.names, x.cells, strict=True) if name in times}
+    return {name: [str(cell.tzinfo or "none")] for name, cell in first.items() if isinstance(cell, datetime.datetime)}
 
 
 def _apart(a: Sequence[Any], b: Sequence[Any]) -> str:
