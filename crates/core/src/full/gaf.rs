@@ -67,7 +67,7 @@ use crate::algorithm::{self, About, Paper};
 use crate::batch::passes::Coordinates;
 use crate::bounds;
 use crate::example::{LEAST_PROBABILITY, Truth};
-use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, provided};
+use crate::guarantee::{Ball, Guarantee, MISS, Promise, Terms, curved, provided};
 use crate::kernel::basis::LogitBasis;
 use crate::kernel::expected_softmax::{factor, has_quadrature, monte_carlo, quadrature};
 use crate::kernel::fixed_point::FixedPoint;
@@ -85,9 +85,6 @@ use crate::state::Tensor;
 
 /// The default number of samples, without quadrature.
 const SAMPLES: u64 = 100;
-
-/// The bound on the regret with sampled expectations holds with probability 1 minus this.
-const DELTA: f64 = 0.05;
 
 /// The default $\mu$ with sampled expectations.
 const SMOOTHING: f64 = 1e-3;
@@ -287,7 +284,7 @@ impl MixableLoss for LogisticLoss {
                 })?;
                 let Some(samples) = loss.samples else { return Ok(bound) };
                 // Samples come in antithetic pairs.
-                let sampling = bounds::gaf_sampling(setting, smoothing, (samples / 2) as f64, DELTA);
+                let sampling = bounds::gaf_sampling(setting, smoothing, (samples / 2) as f64, MISS);
                 let few = || format!("{samples} samples are too few for it").into();
                 sampling.map(|sampling| bound + sampling).ok_or_else(few)
             })
@@ -314,7 +311,7 @@ impl Described for Gaussian<LogisticLoss> {
         name: "gaf",
         summary: "Gaussian aggregating forecaster: the mean softmax of a Gaussian posterior",
         paper: Paper { key: "jezequel2021gaf", place: "Algorithm 1, Theorem 1" },
-        guarantee: "regret <= lambda B^2 + K d (1/2 + 2 sqrt(3)/beta) ln(1 + T beta R^2/(2 lambda)) in the Frobenius ball",
+        guarantee: "regret <= lambda B^2 + K d (1/2 + 2 sqrt(3)/beta) ln(1 + T beta R^2/(2 lambda)) in the Frobenius ball; with samples plus their cost, with probability 0.95",
         cost: "2(K-1)^2 d^2 + (K-1)^3 d^2 flops a round, and the expectation",
         memory: "(K-1)^2 d^2 numbers",
         forecast: algorithm::Forecast::Probabilities,

@@ -18,6 +18,12 @@ fn parameters_are_resolved() {
     assert_eq!((params.samples, params.smoothing), (Some(100), Some(1e-3)));
 }
 
+/// Sampling may fail: the theorem that is shown beside the bound says with which probability it holds.
+#[test]
+fn the_theorem_says_that_it_holds_with_high_probability() {
+    assert!(Gaussian::<LogisticLoss>::ABOUT.guarantee.contains("with probability 0.95"));
+}
+
 /// K = 2, d = 1, λ = ½, x = 1, label 0. Ã = N/2 = 1 in the coordinate z = (z_0 - z_1)/√2, z_0 - z_1 = √2 z =:
 /// δ. After the label, z⁺ = Ã V^T(y - p) with V^T(y - p) = √2 p_1, so δ⁺ = 2σ(-δ⁺), the next round's mean.
 #[test]
