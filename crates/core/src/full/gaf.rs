@@ -86,6 +86,9 @@ use crate::state::Tensor;
 /// The default number of samples, without quadrature.
 const SAMPLES: u64 = 100;
 
+/// The most samples. A row draws them all before anything can interrupt it.
+const MOST_SAMPLES: u64 = 10_000_000;
+
 /// The default $\mu$ with sampled expectations.
 const SMOOTHING: f64 = 1e-3;
 
@@ -112,7 +115,7 @@ params! {
         curvature: f64 = "1 / (ln(classes)/2 + norm radius + 1)",
         /// Weight $\mu$ of the uniform distribution in the forecast, from 0 to less than 1.
         smoothing: f64 = "0 with quadrature, 0.001 with samples",
-        /// Samples $m$ of the posterior, >= 1. Unset for 2 or 3 classes: quadrature instead.
+        /// Samples $m$ of the posterior, from 1 to 10,000,000. Unset for 2 or 3 classes: quadrature instead.
         samples: u64 = "quadrature for classes <= 3, else 100",
     }
 }
@@ -331,6 +334,12 @@ impl Described for Gaussian<LogisticLoss> {
         let samples = params.samples.or((!has_quadrature(k)).then_some(SAMPLES));
         if samples == Some(0) {
             return Err(ParamError::invalid("samples", 0, "at least 1"));
+        }
+        if let Some(samples) = samples.filter(|samples| *samples > MOST_SAMPLES) {
+            let need = format!(
+                "at most {MOST_SAMPLES}, since a row draws them all before it can be interrupted: left out, they are {SAMPLES}, or none for 2 or 3 classes"
+            );
+            return Err(ParamError::invalid("samples", samples, need));
         }
         let smoothing = params.smoothing.unwrap_or(if samples.is_some() { SMOOTHING } else { 0.0 });
         if !(0.0..1.0).contains(&smoothing) {

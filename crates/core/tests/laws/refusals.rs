@@ -40,6 +40,7 @@ const REFUSALS: &[Refusal] = &[
     ("ftrl", (2, 1), "regularization=0", "regularization = 0: must be a finite number > 0"),
     ("gaf", (3, 2), "smoothing=1", "smoothing = 1: must be at least 0 and less than 1"),
     ("gaf", (3, 2), "samples=0", "samples = 0: must be at least 1"),
+    ("gaf", (4, 2), "samples=1000000000000000", "samples = 1000000000000000: must be at most 10000000, since a row draws them all before it can be interrupted"),
     ("gaptron-hinge", (3, 2), "norm=-1", "norm = -1: must be a finite number > 0"),
     ("gaptron-hinge", (3, 2), "rate=inf", "rate = inf: must be a finite number > 0"),
     ("gaptron-hinge", (3, 2), "exploration=1.5", "exploration = 1.5: must be in [0, 1]"),
