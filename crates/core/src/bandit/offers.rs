@@ -70,7 +70,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
 use crate::entry::Entry;
 use crate::example::{Features, Target};
 use crate::experts::auto::Auto;
-use crate::guarantee::{Guarantee, MISS, is_beyond, were};
+use crate::guarantee::{Guarantee, MISS, digits_of, is_beyond, were};
 use crate::learner::{Accepts, BanditLearner, Classes, own};
 use crate::loss::logistic::sigmoid;
 use crate::param::prior::Prior;
@@ -419,8 +419,8 @@ impl BanditLearner for Offers {
         let Exploration::Certificate { gamma, rule } = &self.exploration else { return None };
         let bound = if self.beyond_radius > 0 {
             let rows = were(self.beyond_radius, "label");
-            let radius = self.radius.unwrap_or(1.0);
-            Err(format!("{rows} played with columns beyond the oracle's radius {radius:.4}").into())
+            let radius = digits_of(self.radius.unwrap_or(1.0));
+            Err(format!("{rows} played with columns beyond the oracle's radius {radius}").into())
         } else {
             let regret = regret_bound(self.model.as_ref(), self.radius)
                 .ok_or_else(|| no_valid_bound(self.model.about().name));

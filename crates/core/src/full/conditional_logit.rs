@@ -55,7 +55,7 @@ use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Guarantee, Promise, Terms, curved, is_beyond, setting};
+use crate::guarantee::{Guarantee, Promise, Terms, curved, digits_of, is_beyond, setting};
 use crate::kernel::fixed_point::FixedPoint;
 use crate::kernel::linalg::{self, Store, columns, columns_mut, product};
 use crate::kernel::softmax::covariance_times;
@@ -170,10 +170,11 @@ impl ConditionalLogit {
         let Resolved { norm, radius, gamma, .. } = self.resolved;
         let spread = curvature::rows_spread(norm, radius);
         let largest = curvature::tight(curvature::log_odds(spread, self.classes()));
+        let radius = digits_of(radius);
         curved(gamma, largest, || match self.beyond_radius {
             0 => promise(),
-            1 => Err(format!("1 row has a block beyond the learner's radius {radius:.4}").into()),
-            rows => Err(format!("{rows} rows have blocks beyond the learner's radius {radius:.4}").into()),
+            1 => Err(format!("1 row has a block beyond the learner's radius {radius}").into()),
+            rows => Err(format!("{rows} rows have blocks beyond the learner's radius {radius}").into()),
         })
     }
 

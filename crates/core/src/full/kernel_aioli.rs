@@ -59,7 +59,7 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::Reproducing;
 use crate::kernel::vector::{axpy, dot, widened};
@@ -213,8 +213,9 @@ impl KernelAioli {
             let why = match (self.dropped, self.beyond_radius) {
                 (0, 0) => return promise(),
                 (0, rows) => format!(
-                    "{} beyond the learner's radius {radius:.4}, which is about sqrt(k(x, x))",
-                    were(rows, "row")
+                    "{} beyond the learner's radius {}, which is about sqrt(k(x, x))",
+                    were(rows, "row"),
+                    digits_of(radius)
                 ),
                 (dropped, _) => format!(
                     "{} not learnt: it needs at most max_rounds rounds, and kernel-aioli-landmarks needs no limit",

@@ -52,7 +52,7 @@ use super::aioli::{Aioli, AioliParams, AioliSurrogate};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, is_beyond, provided, setting, were};
+use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::{Landmarks, Reproducing};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
@@ -156,9 +156,9 @@ impl KernelAioliLandmarks {
         curved(kappa, self.aioli.surrogate.largest_kappa(), || match self.beyond_radius {
             0 => promise(),
             rows => {
-                let rows = were(rows, "row");
+                let (rows, radius) = (were(rows, "row"), digits_of(radius));
                 let about = "which is about sqrt(k(x, x))";
-                Err(format!("{rows} beyond the learner's radius {radius:.4}, {about}").into())
+                Err(format!("{rows} beyond the learner's radius {radius}, {about}").into())
             }
         })
     }

@@ -5,6 +5,12 @@ use crate::param::Values;
 use crate::registry::ALGORITHMS;
 use crate::testing::{make, make_bandit, plays, unit_rows, values};
 
+#[test]
+fn a_small_radius_is_not_shown_as_zero() {
+    let shown = [1.0, 0.01, 3e-7, 2.5e8].map(digits_of);
+    assert_eq!(shown, ["1.0000", "0.0100", "3.0000e-7", "2.5000e8"]);
+}
+
 /// With too large a curvature no learner has a guarantee, since the surrogates are not lower bounds.
 #[test]
 fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {
