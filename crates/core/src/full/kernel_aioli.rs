@@ -59,7 +59,9 @@ use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::bounds::aioli_certificate;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were};
+use crate::guarantee::{
+    Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were,
+};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::Reproducing;
 use crate::kernel::vector::{axpy, dot, widened};

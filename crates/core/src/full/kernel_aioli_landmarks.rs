@@ -52,7 +52,9 @@ use super::aioli::{Aioli, AioliParams, AioliSurrogate};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
 use crate::example::{Features, Target};
-use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were};
+use crate::guarantee::{
+    Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were,
+};
 pub use crate::kernel::reproducing::Kernel;
 use crate::kernel::reproducing::{Landmarks, Reproducing};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
