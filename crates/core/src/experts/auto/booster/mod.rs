@@ -78,7 +78,8 @@ enum Form {
     /// The same with the mean of the last three fits. They begin with fewer rows, and then twice as often
     /// with half as many trees; leaves may be smaller.
     Often,
-    /// The same, and the first third of the trees of each fit grow by levels.
+    /// The same, and the first third of the trees of each fit grow by levels; the others have more leaves
+    /// where there are many rows.
     Levels,
 }
 
@@ -111,13 +112,20 @@ impl Form {
     }
 
     fn plan(self) -> Plan {
-        let before = Plan { times: 2.0, columns: 0.8, growth: GROWTH, least_second: 1.0, by_levels: 0.0 };
+        let before = Plan {
+            times: 2.0,
+            columns: 0.8,
+            growth: GROWTH,
+            least_second: 1.0,
+            by_levels: 0.0,
+            more_leaves: false,
+        };
         let often = Plan { growth: 0.5 * GROWTH, least_second: 0.3, ..before };
         match self {
             Self::Single => Plan { times: 1.0, columns: 1.0, ..before },
             Self::Mean => before,
             Self::Often => often,
-            Self::Levels => Plan { by_levels: 1.0 / 3.0, ..often },
+            Self::Levels => Plan { by_levels: 1.0 / 3.0, more_leaves: true, ..often },
         }
     }
 

@@ -24,6 +24,8 @@ pub(in super::super) struct Plan {
     pub(in super::super) least_second: f64,
     /// The part of the trees, the first ones, that grow by levels.
     pub(in super::super) by_levels: f64,
+    /// Whether trees have more leaves where there are many rows.
+    pub(in super::super) more_leaves: bool,
 }
 
 impl Plan {

@@ -2,7 +2,8 @@ use super::*;
 use crate::boosting::mixed_uniform;
 use crate::example::Features;
 
-const PLAN: Plan = Plan { times: 1.0, columns: 1.0, growth: GROWTH, least_second: 1.0, by_levels: 0.4 };
+const PLAN: Plan =
+    Plan { times: 1.0, columns: 1.0, growth: GROWTH, least_second: 1.0, by_levels: 0.4, more_leaves: true };
 
 /// Rows of three classes: two numbers, one of them missing in a third of the rows, and a category.
 fn store(rows: u64) -> Store {
