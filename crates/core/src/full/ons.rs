@@ -107,8 +107,17 @@ impl Resolved {
         let default = (2.0 * rate * norm).powi(-2);
         let none = rate == 0.0 || params.regularization.is_none() && !default.is_finite();
         if params.rate.is_none() && none {
-            let need = "of another size: with it the theorem's rate is 0 or its regularization infinite; or set both";
-            return Err(ParamError::invalid("norm", norm, need));
+            // The norm may be derived: then the radius is what was set.
+            let (name, value, derived) = match params.norm {
+                Some(_) => ("norm", norm.to_string(), String::new()),
+                None => {
+                    ("radius", format!("{radius:e}"), format!(" and the norm {norm:.1e} derived from it"))
+                }
+            };
+            let need = format!(
+                "of another size: with it{derived} the theorem's rate is 0 or its regularization infinite; or set rate and regularization"
+            );
+            return Err(ParamError::invalid(name, value, need));
         }
         let rate = positive("rate", rate)?;
         let regularization = positive("regularization", params.regularization.unwrap_or(default))?;

@@ -37,6 +37,7 @@ const REFUSALS: &[Refusal] = &[
     ("folklore-intervals", (3, 2), "block=0", "block = 0: must be at least 1"),
     ("folklore-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),
     ("folklore-sketch", (3, 2), "rank=1001", "rank = 1001: must be between 1 and 1000"),
+    ("ons-diag", (2, 1), "radius=1e200", "radius = 1e200: must be of another size: with it and the norm 3.0e-199 derived from it the theorem's rate is 0"),
     ("ftrl", (2, 1), "regularization=0", "regularization = 0: must be a finite number > 0"),
     ("gaf", (3, 2), "smoothing=1", "smoothing = 1: must be at least 0 and less than 1"),
     ("gaf", (3, 2), "samples=0", "samples = 0: must be at least 1"),
