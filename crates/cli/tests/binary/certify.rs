@@ -303,6 +303,20 @@ fn promises_that_were_broken_are_withheld() {
     }
 }
 
+/// The log of another program has no rounds of the learner's own.
+#[test]
+fn the_log_of_another_policy_has_no_bound() {
+    let folder = Folder::new();
+    let rows: String =
+        (0..40).map(|row| format!("0.{},{},0.5,{}\n", row % 9, row % 2, row % 3 % 2)).collect();
+    folder.write("log.csv", format!("x,a,p,r\n{rows}"));
+    let log = "log.csv --feedback bandit --decision a --probability p --reward r";
+    let summary = folder.summary(&format!("{log} --learner squarecb --certify"));
+    assert!(summary.get("bound").is_none(), "{summary}");
+    let said = summary["no_bound_because"].as_str().unwrap_or_default();
+    assert!(said.starts_with("another policy played the labels of the log"), "{summary}");
+}
+
 /// Weights void the closed form and leave the certificate.
 #[test]
 fn weights_leave_the_certificate() {

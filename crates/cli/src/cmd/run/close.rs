@@ -245,6 +245,12 @@ impl<'a> Session<'a> {
         };
         let certified = record.certify(guarantee.expect("asked for before the run"), theorem, certificate);
         let mut certified = certified.map_err(|error| Failure::data(format!("--certify: {error}")))?;
+        let logged =
+            matches!(learner, AnyModel::Bandit(_)) && self.plan.stream.source.options.logged.is_some();
+        if logged && certified.bound.is_none() {
+            let why = "another policy played the labels of the log, and the theorem is about labels that the learner plays";
+            certified.no_bound_because = Some(why.to_owned());
+        }
         let scaling = self.examples.encoder.scaler().scaling();
         if scaling.adapts() {
             // Scaling changes during the run, so that the comparator is not linear in the raw rows.
