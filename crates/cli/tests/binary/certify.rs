@@ -317,6 +317,17 @@ fn the_log_of_another_policy_has_no_bound() {
     assert!(said.starts_with("another policy played the labels of the log"), "{summary}");
 }
 
+/// The norm of comparators of huge rows has its digits.
+#[test]
+fn a_small_norm_is_not_shown_as_zero() {
+    let folder = Folder::new();
+    let rows: String = (0..20).map(|row| format!("{},{}\n", row % 7, row % 2)).collect();
+    folder.write("s.csv", format!("x,label\n{rows}"));
+    let summary = folder.summary("s.csv --label label --learner folklore --set norm=0.00003 --certify");
+    let comparator = summary["comparator"].as_str().unwrap_or_default();
+    assert!(comparator.contains("<= 3.0000e-5"), "{comparator}");
+}
+
 /// Weights void the closed form and leave the certificate.
 #[test]
 fn weights_leave_the_certificate() {

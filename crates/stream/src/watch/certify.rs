@@ -228,7 +228,7 @@ impl Record {
                 let ball = Regularization::Ball(norm);
                 let best = least_squares(self.rows(), self.problem.features, &self.targets, ball);
                 let LeastSquares { theta, loss, gap, .. } = best.map_err(not_computed)?;
-                let comparator = format!("the best linear forecast with |theta| <= {norm:.4}");
+                let comparator = format!("the best linear forecast with |theta| <= {}", digits_of(norm));
                 verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
             Guarantee::Mistakes { norm, bound, drawn } => self.mistakes(verdict, norm, bound, drawn)?,
@@ -289,7 +289,8 @@ impl Record {
             margins: &margins,
         };
         let comparator = format!(
-            "the linear predictor with the least log loss among those with Frobenius norm <= {norm:.4}; its {} mistakes",
+            "the linear predictor with the least log loss among those with Frobenius norm <= {}; its {} mistakes",
+            digits_of(norm),
             margins.iter().filter(|margin| **margin <= 0.0).count()
         );
         let drawn = drawn.map(|drawn| drawn.map(|bound| bound(&reference)));
@@ -403,6 +404,11 @@ fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
     }
 }
 
+/// A norm with four decimals, or in scientific notation where those would show too few of its digits.
+fn digits_of(norm: f64) -> String {
+    if (0.01..1e6).contains(&norm) { format!("{norm:.4}") } else { format!("{norm:.4e}") }
+}
+
 /// The best predictor of the ball of radius `norm`, in words.
 fn best_of(ball: Ball, norm: f64) -> String {
     let bounded = match ball {
@@ -410,7 +416,7 @@ fn best_of(ball: Ball, norm: f64) -> String {
         Ball::Frobenius => "Frobenius norm",
         Ball::Euclidean => "|theta|",
     };
-    format!("the best linear predictor with {bounded} <= {norm:.4}")
+    format!("the best linear predictor with {bounded} <= {}", digits_of(norm))
 }
 
 impl Sink for Record {
