@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::body::HttpBody as _;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Version};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use tracing_subscriber::filter::{LevelFilter, filter_fn};
@@ -125,12 +124,7 @@ pub(crate) async fn noted(State(app): State<Arc<App>>, mut request: Request, nex
     let span = app.traces.as_ref().map(|traces| {
         traces.begin(request.headers(), method.as_str(), route.as_ref().map(MatchedPath::as_str))
     });
-    let is_old = request.version() == Version::HTTP_10;
     let mut response = next.run(request).await;
-    // HTTP/1.0 has no pieces: the end of an answer of unknown length is that of the connection.
-    if is_old && response.body().size_hint().exact().is_none() {
-        *response.version_mut() = Version::HTTP_10;
-    }
     let (answered, milliseconds) = (response.status(), begun.elapsed().as_secs_f64() * 1000.0);
     metrics::counter!("noregret_responses_total", "status" => answered.as_str().to_owned()).increment(1);
     let deed = route.and_then(|route| deed(&method, route.as_str(), answered));

@@ -1,6 +1,6 @@
 //! Clients that stop, and what they hold; clients of models that come and go.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -93,20 +93,4 @@ fn a_deleted_model_leaves_no_version_to_the_next() {
     // Longer than a snapshot takes.
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(service.get("/v1/models/m").ok(200)["versions"], json!([0]));
-}
-
-/// HTTP/1.0 has no pieces: of an answer whose length is not known, the end of the connection is the end, also
-/// where the client would have kept it.
-#[test]
-fn an_export_over_http_1_0_ends() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let service = Service::start(folder.path());
-    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
-    let mut stream = TcpStream::connect(service.address).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout");
-    let asked = "GET /v1/models/m/log HTTP/1.0\r\nconnection: keep-alive\r\n\r\n";
-    stream.write_all(asked.as_bytes()).expect("it is asked");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("the answer ends");
-    assert!(answer.starts_with("HTTP/1.0 200") && answer.ends_with("}\n"), "{answer}");
 }
