@@ -461,7 +461,7 @@ mod tests {
             ("a,b\n1,2\n1,2,3\nx,y,z\n", "comma header a [b]"),
             ("a b\u{1}y\n1\u{1}u v\n2\u{1}w\n", "\"\\u{1}\" header a b [y]"),
             ("a,b\nkg,class\n1,x\n2,y\n3,z\n", "comma header a [b]"),
-            (",a,y\nid,,\n5,3,u\n2,4,v\n9,3,u\n", "comma header 1 a [y]"),
+            (",a,y\nid,,\n5,3,u\n2,4,v\n9,3,u\n", "comma header Drop 1 a [y]"),
             ("\n\na,b\n1,2\n", "comma header a [b]"),
             ("a,b,a,,y\n1,2,3,4,x\n", "comma header a b a.2 4 [y]"),
             ("y,a,b\n0,3,1,\n1,4,2,\n0,3,1,\n", "comma header [y] a b"),
