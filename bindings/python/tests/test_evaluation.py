@@ -209,7 +209,7 @@ def test_what_a_log_cannot_cover_is_undecided(tmp_path):
     (tmp_path / "log").write_text("".join(line.format(t, "true" if t % 2 else "false") for t in range(400)))
     found = compare_policies(tmp_path / "log", {"as it was": "logged", "by chance": "uniform", "never": "constant:b"})
     low, high = found.differences["by chance"].normal
-    assert low < -0.4 and high > 0.4
+    assert -0.4 < low < -0.25 and 0.25 < high < 0.4
     assert found.differences["by chance"].verdict.startswith("undecided: about 95 % between -")
     assert found.differences["never"].verdict == "undecided: the log plays too few of the labels that the policies choose"
     assert [one.thin for one in found.evaluations.values()] == [False, False, True]
