@@ -82,8 +82,9 @@ pub(crate) fn were(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun} was") } else { format!("{count} {noun}s were") }
 }
 
-/// A radius with four decimals, or with as many of its digits where those would show too few of them.
-pub(crate) fn digits_of(radius: f64) -> String {
+/// A radius or a norm with four decimals, or with as many of its digits where those would show too few of
+/// them.
+pub fn digits_of(radius: f64) -> String {
     if (0.01..1e6).contains(&radius) { format!("{radius:.4}") } else { format!("{radius:.4e}") }
 }
 

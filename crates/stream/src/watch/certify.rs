@@ -12,7 +12,7 @@ use noregret::batch::data::{Data, Labels, Rows};
 use noregret::batch::ridge::{LeastSquares, Regularization, least_squares};
 use noregret::bounds;
 use noregret::example::{Features, Target, Truth};
-use noregret::guarantee::{Ball, Guarantee, MISS, MistakeBound, Promise, Reference};
+use noregret::guarantee::{Ball, Guarantee, MISS, MistakeBound, Promise, Reference, digits_of};
 use noregret::loss::hinge::margin;
 use noregret::loss::logistic;
 use noregret::problem::Problem;
@@ -402,11 +402,6 @@ fn split(promise: Option<Promise>) -> (Option<f64>, Option<String>) {
         Some(Err(why)) => (None, Some(why.to_string())),
         None => (None, None),
     }
-}
-
-/// A norm with four decimals, or in scientific notation where those would show too few of its digits.
-fn digits_of(norm: f64) -> String {
-    if (0.01..1e6).contains(&norm) { format!("{norm:.4}") } else { format!("{norm:.4e}") }
 }
 
 /// The best predictor of the ball of radius `norm`, in words.

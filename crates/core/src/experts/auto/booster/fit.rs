@@ -39,16 +39,6 @@ mod plan;
 /// Limit on the number of rows of a step.
 const BLOCK: usize = 256;
 
-/// Number of leaves of a tree.
-const LEAVES: usize = 31;
-
-/// Largest number of leaves where [`Plan::more_leaves`], and the rows for each of them.
-const MOST_LEAVES: usize = 127;
-const ROWS_OF_LEAF: usize = 512;
-
-/// Limit on the sums by bins of all leaves beyond [`LEAVES`]: 8 MiB.
-const MOST_SUMS: usize = 1 << 19;
-
 /// Largest number of trees of an output.
 const MOST_ROUNDS: usize = 100;
 
@@ -482,17 +472,11 @@ impl Fit {
                 best = Some((at, gain));
             }
         }
-        match best.filter(|_| self.leaves.len() < self.most_leaves()) {
+        let most = self.plan.leaves(self.rows, self.histograms[self.leaves[0].sums].len());
+        match best.filter(|_| self.leaves.len() < most) {
             Some((leaf, _)) => self.stage = Stage::Divide { leaf, from: 0, left: 0 },
             None => self.end_tree(),
         }
-    }
-
-    /// Number of leaves of the present tree: many rows have room for more rules.
-    fn most_leaves(&self) -> usize {
-        let room = MOST_LEAVES.min(MOST_SUMS / self.histograms[self.leaves[0].sums].len().max(1));
-        let wanted = if self.plan.more_leaves { self.rows / ROWS_OF_LEAF } else { 0 };
-        wanted.min(room).max(LEAVES)
     }
 
     /// Sets the values of the leaves.

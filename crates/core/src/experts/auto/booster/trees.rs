@@ -135,6 +135,25 @@ impl Trees {
         f64::from(f32::from_bits(node.payload))
     }
 
+    /// The number of different rules of a tree.
+    #[cfg(test)]
+    pub(super) fn rules(&self, tree: usize) -> usize {
+        let (mut rules, mut below) = (Vec::new(), vec![self.roots[tree]]);
+        while let Some(at) = below.pop() {
+            let node = self.nodes[at as usize];
+            if node.column == LEAF {
+                continue;
+            }
+            below.extend([node.below, node.below + 1]);
+            let set = (node.kind == Kind::Category).then(|| self.sets[node.payload as usize]);
+            let rule = (node.column, node.threshold, node.kind, set);
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        rules.len()
+    }
+
     /// Adds the values of the trees from `from` to `to` (rounds of one tree for each output) to the `scores`
     /// of the outputs.
     pub(super) fn add(&self, bins: &[u32], from: usize, to: usize, scores: &mut [f64]) {

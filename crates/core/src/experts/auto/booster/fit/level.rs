@@ -155,21 +155,21 @@ impl Gains {
     }
 }
 
-/// Eq. (3) for one leaf, the other side of which is `total` without `side`.
-fn gain(side: [f64; 2], total: [f64; 2], regularization: f64) -> f64 {
-    score(side, regularization) + score(minus(total, side), regularization) - score(total, regularization)
+/// The gain of eq. (3) at a leaf with the sums `total`, by one of its sides.
+fn gain(total: [f64; 2], regularization: f64) -> impl Fn([f64; 2]) -> f64 {
+    let before = score(total, regularization);
+    move |side| score(side, regularization) + score(minus(total, side), regularization) - before
 }
 
 fn add_of_number(own: &[[f64; 2]], total: [f64; 2], gains: &mut [[f64; 2]]) {
-    let missing = own[0];
+    let (missing, gain) = (own[0], gain(total, REGULARIZATION));
     let (mut left, mut last) = ([0.0; 2], [0.0; 2]);
     for (gains, sum) in gains.iter_mut().zip(own).skip(1) {
         // The gain behind a bin without rows is that of the threshold before.
         if *sum != [0.0; 2] {
             left = plus(left, *sum);
-            let right = gain(left, total, REGULARIZATION);
-            let with = |missing| gain(plus(left, missing), total, REGULARIZATION);
-            last = [right, if missing[1] > 0.0 { with(missing) } else { right }];
+            let right = gain(left);
+            last = [right, if missing[1] > 0.0 { gain(plus(left, missing)) } else { right }];
         }
         *gains = plus(*gains, last);
     }
@@ -177,14 +177,13 @@ fn add_of_number(own: &[[f64; 2]], total: [f64; 2], gains: &mut [[f64; 2]]) {
 
 fn add_of_category(own: &[[f64; 2]], total: [f64; 2], order: &[u8], gains: &mut [[f64; 2]]) {
     if order.is_empty() {
-        for (gains, sum) in gains.iter_mut().zip(own) {
-            gains[0] += gain(*sum, total, REGULARIZATION);
-        }
+        let gain = gain(total, REGULARIZATION);
+        gains.iter_mut().zip(own).for_each(|(gains, sum)| gains[0] += gain(*sum));
     }
-    let mut right = [0.0; 2];
+    let (mut right, gain) = ([0.0; 2], gain(total, REGULARIZATION + CAUTION));
     for (gains, bin) in gains.iter_mut().zip(order) {
         right = plus(right, own[*bin as usize]);
-        gains[0] += gain(right, total, REGULARIZATION + CAUTION);
+        gains[0] += gain(right);
     }
 }
 

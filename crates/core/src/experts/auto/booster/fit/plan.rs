@@ -11,6 +11,16 @@ pub(in super::super) const GROWTH: f64 = 0.25;
 /// With this many rows and more, they have to double before the next fit.
 const DOUBLED: f64 = 32_768.0;
 
+/// Number of leaves of a tree that grows leaf by leaf.
+const LEAVES: usize = 31;
+
+/// Largest number of leaves where [`Plan::more_leaves`], and the rows for each of them.
+const MOST_LEAVES: usize = 127;
+const ROWS_OF_LEAF: usize = 512;
+
+/// Limit on the sums by bins of all leaves beyond [`LEAVES`]: 8 MiB.
+const MOST_SUMS: usize = 1 << 19;
+
 /// What a fit may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in super::super) struct Plan {
@@ -43,5 +53,11 @@ impl Plan {
     /// Nanoseconds, about, that a fit to `rows` rows may take for each of them.
     pub(in super::super) fn of_row(self, rows: usize) -> f64 {
         self.times * NANOSECONDS * self.growth(rows).min(GROWTH)
+    }
+    /// The number of leaves of a tree for `rows` rows, of which each has `sums` sums by bin: many rows have
+    /// room for more rules.
+    pub(in super::super) fn leaves(self, rows: usize, sums: usize) -> usize {
+        let wanted = if self.more_leaves { rows / ROWS_OF_LEAF } else { 0 };
+        wanted.min(MOST_LEAVES).min(MOST_SUMS / sums.max(1)).max(LEAVES)
     }
 }

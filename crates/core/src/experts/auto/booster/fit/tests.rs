@@ -50,6 +50,32 @@ fn portions_change_no_bit() {
     }
 }
 
+/// All leaves of a depth have one rule, so that a tree has at most five; trees that grow leaf by leaf come
+/// after them, and find more in noise.
+#[test]
+fn the_first_trees_grow_by_levels() {
+    let mut store = Store::default();
+    for t in 0..2000 {
+        let [a, b, noise] = [1, 2, 3].map(|seed| mixed_uniform(seed, t));
+        store.push(Features::Dense(&[1.0, a, b]), usize::from(a + b + noise > 1.5), 1.0);
+    }
+    let trees = Fit::whole(PLAN, &store, 2, 3, 7);
+    let rules: Vec<usize> = (0..trees.rounds()).map(|tree| trees.rules(tree)).collect();
+    let (by_levels, others) = rules.split_at((0.4 * trees.rounds() as f64).ceil() as usize);
+    assert!(by_levels.iter().all(|rules| (1..=5).contains(rules)), "{by_levels:?}");
+    assert!(others.iter().all(|rules| *rules > 5), "{others:?}");
+}
+
+#[test]
+fn many_rows_have_more_leaves() {
+    let leaves = |rows, sums| PLAN.leaves(rows, sums);
+    assert_eq!([10_000, 20_480, 65_536].map(|rows| leaves(rows, 1000)), [31, 40, 127]);
+    // Wide rows have no room for them.
+    assert_eq!(leaves(65_536, 1 << 13), 64);
+    assert_eq!(leaves(65_536, 1 << 16), 31);
+    assert_eq!(Plan { more_leaves: false, ..PLAN }.leaves(65_536, 1000), 31);
+}
+
 /// No step takes much longer than a portion.
 #[test]
 fn portions_are_equal() {
