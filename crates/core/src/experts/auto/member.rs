@@ -30,6 +30,10 @@ pub(super) trait Member: Copied + State + Send + Sync {
     /// Learns the target of a round. `at` is as in [`OnlineLearner::update`].
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
+    /// Announces the rows of the rounds that follow: they come in this order, without another between them.
+    /// Forecasts that do not depend on the rounds between may be computed for all of them at once.
+    fn begin_stretch(&mut self, _rows: &dyn Batch) {}
+
     /// See [`OnlineLearner::lookahead`].
     fn lookahead(&self) -> usize {
         0

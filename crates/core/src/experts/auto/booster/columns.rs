@@ -6,7 +6,7 @@
 //! column of categories is one column again, however many values it has. A flag that is set in exactly the
 //! rows in which a number is 0 says that the number is missing: it is the number's bin 0.
 
-use crate::example::Features;
+use crate::example::{Batch, Features};
 use crate::state::whole;
 
 use super::store::{Store, StoredRow};
@@ -72,11 +72,14 @@ impl Columns {
         }
         let mut next = 0;
         for (feature, value) in x {
-            if self.places.get(next).is_none_or(|place| place.feature as usize != feature) {
-                match self.places.binary_search_by_key(&(feature as u32), |place| place.feature) {
+            match self.places.get(next).map(|place| place.feature as usize) {
+                // Those before it are of earlier entries.
+                Some(expected) if expected > feature => continue,
+                Some(expected) if expected == feature => {}
+                _ => match self.places.binary_search_by_key(&(feature as u32), |place| place.feature) {
                     Ok(at) => next = at,
                     Err(_) => continue,
-                }
+                },
             }
             let Place { column, flag, .. } = self.places[next];
             next += 1;
@@ -90,10 +93,13 @@ impl Columns {
         }
     }
 
-    /// Writes the bins of `x`.
-    pub(super) fn of(&self, x: Features<'_>, out: &mut Vec<u32>) {
-        out.resize(self.all.len(), 0);
-        self.write(x.iter().map(|(feature, value)| (feature, value as f32)), out);
+    /// Writes the bins of `rows`, one after another.
+    pub(super) fn of(&self, rows: &dyn Batch, out: &mut Vec<u32>) {
+        out.resize(rows.len() * self.all.len(), 0);
+        for at in 0..rows.len() {
+            let x = rows.features(at).iter().map(|(feature, value)| (feature, value as f32));
+            self.write(x, &mut out[at * self.all.len()..][..self.all.len()]);
+        }
     }
 
     /// Writes the bins of a stored row.
@@ -343,7 +349,7 @@ mod tests {
 
     fn bins(columns: &Columns, x: &[f64]) -> Vec<u32> {
         let mut bins = Vec::new();
-        columns.of(Features::Dense(x), &mut bins);
+        columns.of(&&[Features::Dense(x)][..], &mut bins);
         bins
     }
 
@@ -379,7 +385,7 @@ mod tests {
         // Sparse rows, and features that were not seen.
         let x = Features::Sparse { indices: &[1, 9], values: &[2.0, 1.0] };
         let mut of_sparse = Vec::new();
-        columns.of(x, &mut of_sparse);
+        columns.of(&&[x][..], &mut of_sparse);
         assert_eq!(of_sparse, [2, 0]);
     }
 

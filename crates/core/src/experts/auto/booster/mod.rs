@@ -29,7 +29,7 @@
 //! have to double before the next fit. A forecast follows one path in each tree.
 
 use crate::boosting::mixed_uniform;
-use crate::example::{Features, Target, Truth};
+use crate::example::{Batch, Features, Target, Truth};
 use crate::param::ParamError;
 use crate::prediction::{Prediction, draw};
 use crate::problem::Problem;
@@ -229,6 +229,27 @@ impl Kind for BoosterKind {
     }
 }
 
+/// The scores of a row's heads, its sums of scores, and a buffer, in multiples of the outputs.
+const ROOM: usize = HEADS + 2;
+
+/// The forecasts of the rows of a stretch, see [`Member::begin_stretch`].
+#[derive(Clone, Default)]
+struct Stretch {
+    /// Number of rows, 0 when the trees have changed since it began; how many of them were learnt.
+    rows: usize,
+    done: usize,
+    /// The scores of each row's heads come first; the rest are buffers.
+    room: Vec<f64>,
+    bins: Vec<u32>,
+}
+
+impl Stretch {
+    /// The scores of the next row, which are so many.
+    fn next(&self, count: usize) -> Option<&[f64]> {
+        (self.done < self.rows).then(|| &self.room[self.done * count..][..count])
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone)]
 struct Booster {
@@ -246,6 +267,7 @@ struct Booster {
     fit: Option<Box<Fit>>,
     /// The number of rows after which it is settled, if that was announced.
     end: Option<u64>,
+    stretch: Stretch,
     /// The trees as a list, while they are saved or loaded.
     saved: Vec<f64>,
 }
@@ -255,7 +277,19 @@ impl Booster {
         let Problem { classes, features, .. } = *problem;
         let (store, counts) = (Store::default(), [0, 0, 1, 0]);
         let (trees, fit, end, saved) = (Default::default(), None, None, Vec::new());
-        Self { classes, features, seed, form, store, trees, counts, fit, end, saved }
+        Self {
+            classes,
+            features,
+            seed,
+            form,
+            store,
+            trees,
+            counts,
+            fit,
+            end,
+            stretch: Stretch::default(),
+            saved,
+        }
     }
 
     /// The present fit, which is repeated up to the present round after loading.
@@ -280,8 +314,45 @@ impl Booster {
         self.store.shorten(WORDS, ROWS.min(ROWS_AND_CLASSES / self.classes));
     }
 
+    /// Writes the scores of each row's heads to the front of `room`, which has [`ROOM`] numbers for each row
+    /// and output, and returns them.
+    fn write_scores<'a>(&self, rows: &dyn Batch, bins: &mut Vec<u32>, room: &'a mut [f64]) -> &'a [f64] {
+        let [Some(trees), before @ ..] = &self.trees else { return &[] };
+        let outputs = trees.base.len();
+        let (heads, room) = room.split_at_mut(rows.len() * HEADS * outputs);
+        let (scores, others) = room.split_at_mut(rows.len() * outputs);
+        let mut keep = |head: usize, scores: &[f64]| {
+            let rows = heads.chunks_exact_mut(HEADS * outputs).zip(scores.chunks_exact(outputs));
+            rows.for_each(|(heads, scores)| heads[head * outputs..][..outputs].copy_from_slice(scores));
+        };
+        trees.columns.of(rows, bins);
+        trees.begin(scores);
+        let mut done = 0;
+        for (head, part) in self.form.parts().iter().enumerate() {
+            let to = trees.rounds() / part;
+            trees.add(bins, done, to, scores);
+            done = to;
+            keep(head, scores);
+        }
+        if self.form.parts().len() < HEADS {
+            // Classes that are new since an earlier fit have no scores in it.
+            let mut fits = 1.0;
+            for before in before.iter().flatten().filter(|before| before.classes == trees.classes) {
+                before.columns.of(rows, bins);
+                before.begin(others);
+                before.add(bins, 0, before.rounds(), others);
+                scores.iter_mut().zip(&*others).for_each(|(score, other)| *score += other);
+                fits += 1.0;
+            }
+            scores.iter_mut().for_each(|score| *score /= fits);
+            keep(HEADS - 1, scores);
+        }
+        heads
+    }
+
     /// Takes the trees of a fit.
     fn keep(&mut self, trees: Box<Trees>) {
+        self.stretch.rows = 0;
         self.trees[..self.form.fits()].rotate_right(1);
         self.trees[0] = Some(trees);
     }
@@ -354,13 +425,13 @@ fn is_due(fitted: u64, all: u64, end: u64, first: u64) -> bool {
 impl Member for Booster {
     fn prediction(&self) -> Prediction {
         let members = vec![Prediction::sized(self.classes, 0); HEADS];
-        // Scores of the outputs, twice, and logits of the classes.
-        Prediction { members, ..Prediction::sized(self.classes, 2 * outputs(self.classes) + self.classes) }
+        // Logits of the classes, and the scores of a row.
+        Prediction { members, ..Prediction::sized(self.classes, self.classes + ROOM * outputs(self.classes)) }
     }
 
     fn predict(&self, x: Features<'_>, out: &mut Prediction) {
         let uniform = 1.0 / self.classes as f64;
-        let [Some(trees), before @ ..] = &self.trees else {
+        let [Some(trees), ..] = &self.trees else {
             for head in &mut out.members {
                 head.probabilities.fill(uniform);
                 head.set_scores_to_logarithms();
@@ -368,40 +439,30 @@ impl Member for Booster {
             return;
         };
         let Prediction { members, scratch, indices: bins, .. } = out;
-        let (scores, rest) = scratch.split_at_mut(trees.base.len());
-        let (others, logits) = rest.split_at_mut(trees.base.len());
-        let logits = &mut logits[..trees.classes];
-        let mut write = |scores: &[f64], head: &mut Prediction| {
+        let (logits, room) = scratch.split_at_mut(self.classes);
+        let (logits, outputs) = (&mut logits[..trees.classes], trees.base.len());
+        let scores = match self.stretch.next(HEADS * outputs) {
+            Some(scores) => scores,
+            None => self.write_scores(&&[x][..], bins, &mut room[..ROOM * outputs]),
+        };
+        for (head, scores) in members.iter_mut().zip(scores.chunks_exact(outputs)) {
             let (known, new) = head.probabilities.split_at_mut(trees.classes);
             write_probabilities(scores, logits, known);
             new.fill(0.0);
             head.probabilities.iter_mut().for_each(|p| *p += UNIFORM * (uniform - *p));
             head.set_scores_to_logarithms();
-        };
-        trees.columns.of(x, bins);
-        scores.copy_from_slice(&trees.base);
-        let parts = self.form.parts();
-        let (of_parts, of_mean) = members.split_at_mut(parts.len());
-        let mut done = 0;
-        for (head, part) in of_parts.iter_mut().zip(parts) {
-            let to = trees.rounds() / part;
-            trees.add(bins, done, to, scores);
-            done = to;
-            write(scores, head);
         }
-        for head in of_mean {
-            // Classes that are new since an earlier fit have no scores in it.
-            let mut fits = 1.0;
-            for before in before.iter().flatten().filter(|before| before.classes == trees.classes) {
-                before.columns.of(x, bins);
-                others.copy_from_slice(&before.base);
-                before.add(bins, 0, before.rounds(), others);
-                scores.iter_mut().zip(&*others).for_each(|(score, other)| *score += other);
-                fits += 1.0;
-            }
-            scores.iter_mut().for_each(|score| *score /= fits);
-            write(scores, head);
+    }
+
+    fn begin_stretch(&mut self, rows: &dyn Batch) {
+        let mut stretch = std::mem::take(&mut self.stretch);
+        (stretch.rows, stretch.done) = (0, 0);
+        if let [Some(trees), ..] = &self.trees {
+            stretch.room.resize(rows.len() * ROOM * trees.base.len(), 0.0);
+            self.write_scores(rows, &mut stretch.bins, &mut stretch.room);
+            stretch.rows = rows.len();
         }
+        self.stretch = stretch;
     }
 
     fn update(&mut self, x: Features<'_>, y: Target<'_>, _: &Prediction) {
@@ -412,6 +473,7 @@ impl Member for Booster {
             Truth::Value(_) => return,
         };
         self.counts[3] += 1;
+        self.stretch.done += 1;
         self.store.push(x, class, y.curvature());
         self.work_on();
     }

@@ -189,7 +189,7 @@ fn of_number(own: &[[f64; 2]], leaf: Whole, offer: &mut impl FnMut(f64, &dyn Fn(
         let mut left = if missing_right { [0.0; 2] } else { missing };
         for (threshold, sum) in own.iter().enumerate().skip(1) {
             // The gain behind a bin without rows is that of the threshold before.
-            if threshold > 1 && *sum == [0.0; 2] {
+            if threshold > 1 && sum[0] == 0.0 && sum[1] == 0.0 {
                 continue;
             }
             left = plus(left, *sum);

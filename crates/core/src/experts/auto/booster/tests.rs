@@ -61,6 +61,32 @@ fn fits_have_a_mean() {
     }
 }
 
+/// Rows that go through the trees together have the forecasts that each has alone, also when the trees change
+/// among them, with classes that are new since the last fit, and with more rows than go together.
+#[test]
+fn a_stretch_has_the_forecasts_of_its_rounds() {
+    for (form, length) in [(Form::Single, 5), (Form::Levels, 16), (Form::Levels, 37)] {
+        let mut alone = Booster::new(form, &Problem::new(3, 3), 1);
+        let mut together = alone.clone();
+        let mut known = 0;
+        for start in (0..740).step_by(length) {
+            let rows: Vec<_> = (start..start + length).map(|t| round(t).0).collect();
+            let rows: Vec<_> = rows.iter().map(|x| Features::Dense(x)).collect();
+            together.begin_stretch(&&rows[..]);
+            known += together.stretch.rows;
+            assert_eq!(
+                play(&mut together, start..start + length),
+                play(&mut alone, start..start + length),
+                "{form:?} {start}"
+            );
+            if start > 500 {
+                assert!(together.grow(4, 3) && alone.grow(4, 3));
+            }
+        }
+        assert!(known > 400, "{known}");
+    }
+}
+
 /// In mid-fit, too: the fit is repeated from the kept rows.
 #[test]
 fn a_saved_member_continues() {

@@ -11,6 +11,10 @@ pub(super) type Bins = [u64; BINS / 64];
 /// The column of a leaf.
 const LEAF: u16 = u16::MAX;
 
+/// Number of rows that go through a tree together, and their places.
+const TOGETHER: usize = 16;
+const TOGETHER_IN_ORDER: [u8; TOGETHER] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
 /// Where rows go at a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rule {
@@ -121,18 +125,38 @@ impl Trees {
         }
     }
 
-    fn value(&self, tree: usize, bins: &[u32]) -> f64 {
-        let mut node = &self.nodes[self.roots[tree] as usize];
-        while node.column != LEAF {
-            let bin = bins[node.column as usize] as u8;
-            let right = match node.kind {
-                Kind::Category => has(&self.sets[node.payload as usize], bin),
-                Kind::MissingRight => bin.wrapping_sub(1) >= node.threshold,
-                Kind::MissingLeft => bin > node.threshold,
-            };
-            node = &self.nodes[node.below as usize + usize::from(right)];
+    /// Where a row with these `bins` goes from a node that is not a leaf.
+    fn below(&self, node: Node, bin: u8) -> u32 {
+        let right = match node.kind {
+            Kind::Category => has(&self.sets[node.payload as usize], bin),
+            Kind::MissingRight => bin.wrapping_sub(1) >= node.threshold,
+            Kind::MissingLeft => bin > node.threshold,
+        };
+        node.below + u32::from(right)
+    }
+
+    /// Adds the values of the leaves of `tree` to every `outputs`th score, for as many rows of `columns` bins;
+    /// at most [`TOGETHER`].
+    ///
+    /// A step takes each row to the next node. Rows do not wait for one another's memory, as the steps of one
+    /// row would.
+    fn add_tree(&self, tree: usize, bins: &[u32], columns: usize, scores: &mut [f64], outputs: usize) {
+        let (mut rows, mut nodes) = (TOGETHER_IN_ORDER, [self.roots[tree]; TOGETHER]);
+        let mut active = scores.len().div_ceil(outputs);
+        while active > 0 {
+            let mut left = 0;
+            for at in 0..active {
+                let (row, node) = (rows[at] as usize, self.nodes[nodes[at] as usize]);
+                if node.column == LEAF {
+                    scores[row * outputs] += f64::from(f32::from_bits(node.payload));
+                } else {
+                    let bin = bins[row * columns + node.column as usize] as u8;
+                    (rows[left], nodes[left]) = (row as u8, self.below(node, bin));
+                    left += 1;
+                }
+            }
+            active = left;
         }
-        f64::from(f32::from_bits(node.payload))
     }
 
     /// The number of different rules of a tree.
@@ -155,14 +179,21 @@ impl Trees {
     }
 
     /// Adds the values of the trees from `from` to `to` (rounds of one tree for each output) to the `scores`
-    /// of the outputs.
+    /// of the outputs of each row. All rows go through a tree before the next one, whose nodes then stay in the
+    /// cache.
     pub(super) fn add(&self, bins: &[u32], from: usize, to: usize, scores: &mut [f64]) {
-        let outputs = self.base.len();
-        for round in from..to {
-            for (output, score) in scores.iter_mut().enumerate() {
-                *score += self.value(round * outputs + output, bins);
+        let (outputs, columns) = (self.base.len(), self.columns.all.len());
+        for tree in from * outputs..to * outputs {
+            for (part, scores) in scores.chunks_mut(TOGETHER * outputs).enumerate() {
+                let bins = &bins[part * TOGETHER * columns..];
+                self.add_tree(tree, bins, columns, &mut scores[tree % outputs..], outputs);
             }
         }
+    }
+
+    /// Sets the `scores` of each row to those without trees.
+    pub(super) fn begin(&self, scores: &mut [f64]) {
+        scores.chunks_exact_mut(self.base.len()).for_each(|scores| scores.copy_from_slice(&self.base));
     }
 
     /// The number of rounds: trees of an output.

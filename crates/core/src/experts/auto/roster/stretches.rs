@@ -5,13 +5,13 @@
 use std::array;
 use std::ops::Range;
 
-use crate::example::{Rounds, Target};
+use crate::example::{Batch, Features, Rounds, Target};
 use crate::prediction::Prediction;
 use crate::problem::Problem;
 
 use super::super::announced::Rows;
 use super::super::combined::{Combined, Parts};
-use super::super::row::Row;
+use super::super::row::{Row, View};
 use super::super::unit::Unit;
 use super::seat::{Seat, Workshop};
 use super::{Roster, frequencies};
@@ -88,6 +88,22 @@ impl<'a> Part<'a> {
     }
 }
 
+/// The rows in the form of a member.
+struct Views<'a> {
+    rows: &'a [Option<Row<'a>>],
+    view: View,
+}
+
+impl Batch for Views<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn features(&self, at: usize) -> Features<'_> {
+        self.rows[at].expect("each has a row").seen_as(self.view)
+    }
+}
+
 /// What all members share of a stretch.
 struct Shared<'a> {
     part: Part<'a>,
@@ -111,6 +127,10 @@ impl Seat {
             let (classes, heads) = (shared.workshop.problem.classes, self.description.heads());
             let rounds = kept.iter_mut().take(shared.part.range.len());
             return rounds.for_each(|kept| self.home.read(classes, heads, kept));
+        }
+        if let Some(member) = &mut self.member {
+            let rows = &shared.rows[..shared.part.range.len()];
+            member.begin_stretch(&Views { rows, view: self.description.kind().traits().view });
         }
         let rounds = shared.part.targets().zip(shared.rows.iter().flatten()).zip(kept);
         for (later, ((y, row), kept)) in rounds.enumerate() {

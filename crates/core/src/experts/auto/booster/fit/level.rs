@@ -166,7 +166,7 @@ fn add_of_number(own: &[[f64; 2]], total: [f64; 2], gains: &mut [[f64; 2]]) {
     let (mut left, mut last) = ([0.0; 2], [0.0; 2]);
     for (gains, sum) in gains.iter_mut().zip(own).skip(1) {
         // The gain behind a bin without rows is that of the threshold before.
-        if *sum != [0.0; 2] {
+        if sum[0] != 0.0 || sum[1] != 0.0 {
             left = plus(left, *sum);
             let right = gain(left);
             last = [right, if missing[1] > 0.0 { gain(plus(left, missing)) } else { right }];
