@@ -9,8 +9,8 @@ project = "noregret"
 author = "The noregret authors"
 copyright = "The noregret authors, MIT or Apache-2.0"  # noqa: A001
 
-extensions = ["myst_parser", "sphinx_copybutton", "mathml", "pictures"]
-myst_enable_extensions = ["dollarmath", "deflist"]
+extensions = ["myst_parser", "sphinx_copybutton", "mathml", "pictures", "repository"]
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "requirements.txt"]

@@ -24,7 +24,7 @@ import noregret
 from noregret import Bandit, Learner, catalogue
 
 PAGE = (ROOT / "docs" / "questions.md").read_text()
-QUESTIONS = re.findall(r"^(\S.*\?)\n: ", PAGE, re.M)
+QUESTIONS = re.findall(r"^### (\S.*\?)$", PAGE, re.M)
 ANSWERED: dict[str, str] = {}
 
 
