@@ -1,4 +1,4 @@
-//! # FOLKLORE begun again and again: as good as the best linear predictor of every interval
+//! # FOLKLORE begun again and again: a bound on the regret in every interval, useful in long ones
 //!
 //! A stream that changes has another best predictor before and after. Here one [FOLKLORE](super::folklore)
 //! learns all rounds, and others begin anew at times that are spaced geometrically, so that a logarithmic
@@ -184,7 +184,7 @@ impl Algorithm for FolkloreIntervals {
 
     const ABOUT: About = About {
         name: "folklore-intervals",
-        summary: "FOLKLOREs that begin anew: as good as the best linear predictor of every interval",
+        summary: "FOLKLOREs that begin anew: a bound on regret in long intervals",
         paper: Paper { key: "agarwal2022folklore", place: "Algorithm 1, begun at geometric times" },
         guarantee: "regret <= F + ln n in all rounds, and in every interval (2 + log2(T/b)) (F + ln n) + b ln K, F that of folklore, n learners begun so far",
         cost: "that of 2 + log2(t/b) folklores in round t",
