@@ -28,12 +28,22 @@ class Bandit(Rounds):
     Without `features` it is made by the first rows, with the scaling and the intercept of the command line. If the first call is
     `run` or `learn`, its rows determine columns, labels and the largest norm as in `noregret run --feedback bandit`. If it is
     `decide`, the labels must be given: a list of numbers determines the number of columns, and features by name get
-    columns as they come, up to 64, as in the service. A missing number (None, NaN) is the mean of its column so far, if
+    columns as they come, up to 64 unless `features` says more. A missing number (None, NaN) is the mean of its column so far, if
     columns are standardised (the default for at most 1,024 columns) and their numbers are far from 0, and else 0. Without
     `features`, a feature that says where the number is missing is added; with `features`, give a column that is 1 there.
 
     Parameters
     ----------
+    name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
+        As in `noregret.Learner`.
+    features
+        Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
+        None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, hashed into
+        `width` columns (4096) for each label, numbers scaled unless `scale` is `none`; `classes` (50): most labels on offer.
+    seed
+        Seed of the played labels and of the learner's randomness.
+    text, categorical, numeric, time, drop, missing, not_missing
+        As in `noregret.Learner`, for tables.
     most_waiting
         Largest number of decisions without feedback; beyond it the oldest is discarded.
     exploration_floor
@@ -42,16 +52,15 @@ class Bandit(Rounds):
     costs
         What labels may cost: a pair `(least, most)`, or a text such as `"0..10"`, as of `noregret run --costs`. The
         least cost is the reward 1, the largest is 0. With `"0..10:clip"` a cost outside counts as the nearest end.
-    seed
-        Seed of the played labels and of the learner's randomness.
-    features
-        Number of columns of a row, or the most features for rows by name; 0 for rounds without a context.
-        None: determined by the first rows. `Bandit("offers")` without it knows labels by features of their own, hashed into
-        `width` columns (4096) for each label, numbers scaled unless `scale` is `none`; `classes` (50): most labels on offer.
-    name, classes, radius, horizon, scale, intercept, sparse, labels, memory, **params
-        As in `noregret.Learner`.
-    text, categorical, numeric, time, drop, missing, not_missing
-        As in `noregret.Learner`, for tables.
+
+    Raises
+    ------
+    TypeError
+        For an unknown parameter.
+    ValueError
+        For an unknown learner, one that needs the label of every row, or an invalid value.
+    MemoryError
+        If the state would exceed `memory`.
 
     Examples
     --------

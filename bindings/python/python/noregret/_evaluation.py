@@ -222,10 +222,11 @@ def evaluate(
     missing
         Treatment of decisions without feedback: `skip`, or `wrong`.
     reward_learner
-        The two-class learner that estimates rewards for `dm` and `dr` progressively, or `none`. None: `folklore`, or
-        `folklore-diag` for more than 64 features. `estimates` in the log take precedence.
+        The two-class learner that estimates rewards for `dm` and `dr` progressively, beside means of labels, from which it
+        takes over as far as it forecasts better; or `none`. None: `folklore`, or `folklore-diag` for more than 64 features.
+        `estimates` in the log take precedence.
     format
-        `ndjson`, `parquet` or `vw`. None: by the extension, or `ndjson`.
+        `ndjson`, `parquet`, `vw`, `csv` or `arff`. None: recognised.
     on_bad_row
         `fail`, `skip`, or the number of invalid lines to skip.
     most_waiting
