@@ -69,8 +69,9 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
         missing = np.isnan(whole)
         _whole((whole != np.rint(whole)) | (np.abs(whole) > 2**53), whole, ~missing)
         return np.where(missing, UNLABELLED, np.where(missing, 0.0, whole).astype(np.int64))
-    # Beyond 64 bits, or the mark of a row without a label.
-    _whole((whole >= 2**63) | (whole == UNLABELLED), whole, True)
+    # Beyond 64 bits, or the mark of a row without a label; truth values are neither.
+    if whole.dtype.kind != "b":
+        _whole((whole >= 2**63) | (whole == UNLABELLED), whole, True)
     return np.ascontiguousarray(whole, dtype=np.int64)
 
 

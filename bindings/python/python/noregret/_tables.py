@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _frames
 
 ROLES = ("text", "categorical", "numeric", "time", "drop")
 """The roles that columns can be given, named as in the command line."""
@@ -347,8 +347,8 @@ def table(x: Any) -> Table:
     if is_pandas(x):
         names = list(map(name_of, x.columns))
         columns = [x.iloc[:, at] for at in range(x.shape[1])]
-        categorical = [str(column.dtype) == "category" for column in columns]
-        columns = [_named(column) if of else _with_maps(column) for column, of in zip(columns, categorical, strict=True)]
+        categorical = [_frames.is_categorical(column.dtype) for column in columns]
+        columns = [_named(column) if _frames.is_category(column.dtype) else _frames.with_maps(column) for column in columns]
         return _checked(names, columns, _where(names, categorical))
     if is_polars(x):
         columns = x.get_columns()
@@ -425,32 +425,13 @@ def of_arrow(x: Any) -> Table:
 
     names = [str(name) for name in arrow.column_names]
     categorical = [pyarrow.types.is_dictionary(field.type) for field in arrow.schema]
-    return _checked(names, list(map(_listed, arrow.columns)), _where(names, categorical))
-
-
-def _listed(column: Any) -> Any:
-    """The cells of a column of Arrow; those of a map are dictionaries."""
-    return column.to_pylist(maps_as_pydicts="lossy") if "map<" in str(column.type) else column.to_pylist()
-
-
-def _with_maps(column: Any) -> Any:
-    """A column of pandas, whose cells are dictionaries if they are maps of Arrow."""
-    if "map<" not in str(column.dtype):
-        return column
-    import pyarrow
-
-    return _listed(pyarrow.array(column))
+    return _checked(names, list(map(_frames.listed, arrow.columns)), _where(names, categorical))
 
 
 def _named(column: Any) -> Any:
     """A column of categories of pandas; other ones than texts and numbers, such as intervals, are called by their texts."""
     plain = all(isinstance(category, LABELS) for category in column.cat.categories)
     return column if plain else column.cat.rename_categories([str(category) for category in column.cat.categories])
-
-
-def is_category(dtype: Any) -> bool:
-    """Whether a type of pandas is that of categories."""
-    return str(dtype) == "category"
 
 
 def name_of(name: Any) -> str:

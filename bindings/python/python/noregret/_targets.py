@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _core, _tables
+from . import _arrays, _core, _frames, _tables
 
 
 class Cells(list[Any]):
@@ -37,7 +37,7 @@ def labels(y: Any) -> Any:
     if isinstance(y, Mapping | set | frozenset):
         raise TypeError(f"y is of type {type(y).__name__}; a list of labels in the order of the rows was needed")
     # Series and arrays of pandas: whole numbers and truth values beside a missing one, of which NumPy makes reals.
-    if hasattr(y, "isna") and not hasattr(y, "columns") and not isinstance(y.dtype, np.dtype) and not _tables.is_category(y.dtype):
+    if hasattr(y, "isna") and not hasattr(y, "columns") and not isinstance(y.dtype, np.dtype) and not _frames.is_category(y.dtype):
         return y.astype(object)
     if hasattr(y, "null_count") and hasattr(y, "to_list") and not hasattr(y, "columns"):
         return Cells(y) if y.null_count() else y
