@@ -386,3 +386,42 @@ def test_a_missing_number_is_seen_after_20_others_far_from_0():
     few.learn_many(pd.DataFrame([{"age": None, "size": 1.0}], dtype=float), ["old"])
     assert set(few._columns) == {"age", "size", "age:missing"}
     assert set(near._columns) == {"age", "size"}
+
+
+@pytest.mark.parametrize("cells", [{"a": [0.5, -1.0, 2.0, 1.5] * 5, "b": [1, 2, 3, 4] * 5}, {"a": [0.5, None, 2.0, 1.5] * 5, "hue": ["x", "y", "x", None] * 5}])
+def test_mini_batches_of_polars_and_arrow_come_back_as_such(cells):
+    import pandas
+
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    labels = ["up", "down", "up", "up"] * 5
+    frames, found = [pandas.DataFrame(cells), polars.DataFrame(cells), pyarrow.table(cells)], []
+    for frame in frames:
+        model = face.Folklore()
+        for _ in range(2):
+            model.learn_many(frame, labels)
+        probabilities, best = model.predict_proba_many(frame), model.predict_many(frame)
+        assert type(probabilities) is type(frame)
+        found.append((np.asarray(probabilities), list(best.to_pylist() if hasattr(best, "to_pylist") else best), sorted(model._columns)))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other[0], found[0][0])
+        assert other[1:] == found[0][1:]
+    piped = preprocessing.StandardScaler() | face.Folklore()
+    piped.learn_many(frames[1].select("a").fill_null(0.0), polars.Series(labels))
+    assert isinstance(piped.predict_many(frames[1].select("a").fill_null(0.0)), polars.Series)
+    with pytest.raises(TypeError, match="X is of type ndarray; a frame of pandas or polars, or a table of Arrow, was needed"):
+        face.Folklore().learn_many(np.eye(2), ["a", "b"])
+
+
+def test_a_row_is_any_mapping():
+    import types
+
+    from river.utils import VectorDict
+
+    plain, others = face.Ogd(), face.Ogd()
+    for at in range(10):
+        row, label = {"a": float(at % 3), "b": at % 2}, at % 2 == 0
+        plain.learn_one(row, label)
+        others.learn_one(VectorDict(row) if at % 3 else types.MappingProxyType(row), label)
+    assert others.predict_proba_one(VectorDict({"a": 1.0})) == plain.predict_proba_one({"a": 1.0})
+    with pytest.raises(TypeError, match="a dictionary of features by name was needed"):
+        others.learn_one([1.0, 2.0], True)

@@ -16,6 +16,7 @@ from river import base
 from .. import _arrays, _core, _tables, _targets, _written
 from .._kinds import KINDS, caution, classifier, number, truth, unless_none, whole
 from .._learner import Learner
+from . import _frames
 
 
 class _Lock:
@@ -146,7 +147,7 @@ class Classifier(base.MiniBatchClassifier):
         # Two more, since others may follow.
         return bool(_arrays.absent([str(y)], ["a", "b", *map(str, self._classes)], *words))
 
-    def _whole(self, x: dict[Any, Any]) -> dict[Any, Any]:
+    def _whole(self, x: Any) -> dict[Any, Any]:
         """A row of the table: what it lacks is missing."""
         names = self._table.feature_names_in_ if self._table is not None and self._table._held is not None else []
         nested = tuple(f"{name}{mark}" for name, value in x.items() if isinstance(value, _NESTED) for mark in ".[")
@@ -274,7 +275,7 @@ class Classifier(base.MiniBatchClassifier):
         return named
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
+        """Learns the rows of a frame of pandas or polars, or of a table of Arrow, in order: the same as `learn_one` for each.
 
         A table with texts, categories, times or missing values is read like the same CSV file by `noregret run`; the
         roles of columns are determined by the first table.
@@ -288,7 +289,7 @@ class Classifier(base.MiniBatchClassifier):
         """
         _tables.check_index(X, of="X", y=y)
         with self._lock.held:
-            self._learn_many(X, y, 1.0)
+            self._learn_many(_frames.taken(X), y, 1.0)
 
     def _learn_many(self, X: Any, y: Any, w: Any) -> None:
         names, y = list(X.columns), list(y if isinstance(y, list | tuple) else _targets.labels(y))
@@ -313,9 +314,15 @@ class Classifier(base.MiniBatchClassifier):
             raise
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Probabilities of the classes: a pandas DataFrame with the index of `X` and a column for each class so far."""
+        """Probabilities of the classes: a frame of the library of `X`, with its index, and a column for each class so far."""
         with self._lock.held:
-            return self._proba_many(X)
+            return _frames.given_back(self._proba_many(_frames.taken(X)), X)
+
+    def predict_many(self, X: Any) -> Any:
+        """The most probable class of each row: a Series of the library of `X`, with its index."""
+        with self._lock.held:
+            found = self._proba_many(_frames.taken(X))
+        return _frames.given_back(found if found.empty else found.idxmax(axis="columns"), X)
 
     def _proba_many(self, X: Any) -> Any:
         import pandas
@@ -365,7 +372,9 @@ def _flat(x: dict[Any, Any], said: Collection[str] = ()) -> dict[Any, Any]:
     """Flattens a row: numbers and texts in nested lists and dictionaries by path (`user.age`, `size[0]`), each text in a list
     as a category (except for those `said` to be missing), and times as the features that they have in a table."""
     if not isinstance(x, dict):
-        raise TypeError(f"x is {x!r}; a dictionary of features by name was needed")
+        if not (hasattr(x, "keys") and hasattr(x, "items")) or hasattr(x, "iloc"):
+            raise TypeError(f"x is {x!r}; a dictionary of features by name was needed")
+        x = dict(x)
     # Few types instead of many values: this is most of a row's time in Python.
     if not any(issubclass(kind, _SPECIAL) or kind.__name__ == "NAType" for kind in set(map(type, x.values()))):
         return x
@@ -442,7 +451,7 @@ class WeightedClassifier(Classifier):
         self._learn_one(x, y, w * self._importance(y))
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learns the rows of a pandas DataFrame in order: the same as `learn_one` for each.
+        """Learns the rows of a frame of pandas or polars, or of a table of Arrow, in order: the same as `learn_one` for each.
 
         Parameters
         ----------
@@ -454,6 +463,7 @@ class WeightedClassifier(Classifier):
             Importance weights, one for each row or one for all.
         """
         _tables.check_index(X, of="X", y=y, w=w)
+        X = _frames.taken(X)
         if self.class_weight is not None:
             w = np.broadcast_to(np.asarray(w, dtype=np.float64), len(X)) * [self._importance(label) for label in y]
         with self._lock.held:
