@@ -333,7 +333,8 @@ def test_a_batch_that_fails_leaves_what_was_put_away(tmp_path, monkeypatch):
 def test_equal_keys_have_one_learner_whatever_holds_them(tmp_path):
     import decimal
 
-    same = [1, 1.0, np.int64(1), np.float32(1), decimal.Decimal("1.00")], [("a", 1), ("a", np.int64(1)), ("a", 1.0)], [True, np.True_]
+    tuples = [("a", 1, 0.5), ("a", np.int64(1), np.float32(0.5)), (np.str_("a"), 1.0, np.float64(0.5))]
+    same = [1, 1.0, np.int64(1), np.float32(1), decimal.Decimal("1.00")], tuples, [True, np.True_]
     x = np.ones((5, 3))
     with make(tmp_path) as keyed:
         for count, keys in enumerate(same, 1):
@@ -342,6 +343,82 @@ def test_equal_keys_have_one_learner_whatever_holds_them(tmp_path):
         for wrong, why in ((b"a", "of bytes; a text was needed"), (object(), "a text or a number was needed"), (frozenset("a"), "a text or a number")):
             with pytest.raises(TypeError, match=rf"keys\[0\] is .*{why}"):
                 keyed.learn([wrong], x[:1], ["no"])
+
+
+def test_a_text_is_not_the_number_that_it_writes(tmp_path):
+    with make(tmp_path) as keyed:
+        keyed.predict(["1"], np.ones((1, 3)))  # Makes no key.
+        with pytest.raises(ValueError, match="batch = 0: must be from 1"):
+            keyed.learn(["1"], np.ones((1, 3)), ["no"], batch=0)
+        keyed.learn([1], np.ones((1, 3)), ["no"])
+    for _ in range(2):
+        with make(tmp_path) as keyed:
+            assert keyed.get(1).rounds == keyed.get(1.0).rounds == 1
+            with pytest.raises(KeyError, match="'1'"):
+                keyed.get("1")
+            with pytest.raises(TypeError, match="of bytes"):
+                keyed.get(b"1")
+
+
+def test_keys_are_a_column_with_an_order(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    x, frame = np.ones((2, 3)), {"shop": ["a", "b"], "day": [1, 2]}
+    with make(tmp_path) as keyed:
+        for library in (pandas, polars):
+            table = library.DataFrame(frame)
+            with pytest.raises(TypeError, match="keys is a table of 2 columns; one was needed, or a list of tuples"):
+                keyed.learn(table, x, ["no", "yes"])
+            keyed.learn(table[["shop"]], x, ["no", "yes"])
+        with pytest.raises(TypeError, match="keys is a set, which has no order; a list in the order of the rows was needed"):
+            keyed.learn({"a", "b"}, x, ["no", "yes"])
+        keyed.learn(pandas.Series(["a", "b"], index=["u", "v"]), x, ["no", "yes"])
+        assert len(keyed) == 2 and keyed.get("a").rounds == 3
+        with pytest.raises(TypeError, match="ids is a set"):
+            keyed.predict(["a", "b"], x, ids={1, 2})
+
+
+@pytest.mark.parametrize("features", [None, 2])
+def test_a_batch_that_is_refused_determines_no_columns(features, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    first = pandas.DataFrame({"a": ["1", "x"] if features is None else [1.0, 2.0], "b": [1.0, 2.0]})
+    second = pandas.DataFrame({"b": [1.0, 2.0], "c": [3.0, 4.0]})
+    with KeyedLearners(tmp_path, "folklore", features=features, labels=["no", "yes"], actors=1) as keyed:
+        with pytest.raises(ValueError, match=r"keys\[1\] is missing"):
+            keyed.learn(["k", None], first, ["no", "yes"])
+        with pytest.raises(ValueError, match="batch = 0: must be from 1"):
+            keyed.learn(["k", "k"], first, ["no", "yes"], batch=0)
+        keyed.learn(["k", "k"], second, ["no", "yes"])
+        assert keyed.get("k").rounds == 2
+        with pytest.raises(ValueError, match="x has no column|x has the columns"):
+            keyed.learn(["k", "k"], first, ["no", "yes"])
+    with KeyedLearners(tmp_path, "folklore", features=features, labels=["no", "yes"], actors=1) as again:
+        assert len(again.predict(["k", "k"], second[["c", "b"]])) == 2
+
+
+def test_a_writer_that_was_overtaken_determines_no_columns(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    made = {"features": None, "labels": ["no", "yes"], "actors": 1}
+    first = KeyedLearners(tmp_path, "folklore", **made)
+    first._lease.close()  # As where files are not locked.
+    with KeyedLearners(tmp_path, "folklore", **made) as second:
+        second.learn(["k", "k"], pandas.DataFrame({"b": [1.0, 2.0]}), ["no", "yes"])
+        with pytest.raises(RuntimeError, match="was opened by another writer since"):
+            first.learn(["k", "k"], pandas.DataFrame({"a": ["u", "v"]}), ["no", "yes"])
+    with KeyedLearners(tmp_path, "folklore", **made) as again:
+        assert set(again.get("k").roles) == {"b", "label"}
+
+
+def test_what_the_rows_need_is_on_the_disk_before_them(tmp_path, monkeypatch):
+    """A name that a failing machine keeps without its content would make rows that were answered unreadable."""
+    import os
+
+    from noregret.cluster._store import Store
+
+    steps, sync, replace = [], os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (steps.append("content"), sync(file)))
+    monkeypatch.setattr(os, "replace", lambda *names: (steps.append("name"), replace(*names)))
+    Store.write(tmp_path / "columns.json", b"[]")
+    assert steps[:2] == ["content", "name"] and (tmp_path / "columns.json").read_bytes() == b"[]"
 
 
 def test_times_that_are_keys_are_written_alike(tmp_path):

@@ -3,7 +3,6 @@ in a store."""
 
 from __future__ import annotations
 
-import decimal
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from .. import _arrays, _core, _tables, _targets, _written
 from .._arrays import Floats
 from .._offers import named
 from ._engine import Actor, Engine
-from ._keys import Types
+from ._keys import Types, ids_of, is_text, listed, name_of, names_of
 from ._lease import Lease
 from ._store import TEMPLATE, WRITER, Partitions, Store, partition_of, waits_already
 
@@ -97,6 +96,8 @@ class _Keyed:
             self._lease.follow(newest)
             self._types = Types(path)
             self._core, self._columns = self._shared()
+            self._new: tuple[Path, bytes] | None = None
+            """What the first rows determine, until their batch is learnt, and its file."""
             mine = [[part for part in range(partitions) if part % actors == at] for at in range(actors)]
             calls = [(str(path), parts, in_memory, in_memory_mib, most_waiting, self._lease.number) for parts in mine]
             self._actors: list[Actor] = engine.actors(Partitions, calls)
@@ -115,6 +116,7 @@ class _Keyed:
     def _rows(self, x: Any, y: Sequence[Any] | None = None, *, waits: bool = False) -> Floats:
         """Rows as numbers, the columns of tables in the order of the first one that is kept. `y` are the labels of rows that are learnt, and
         `waits` tells of rows that wait for theirs."""
+        self._new = None  # A batch that was refused has determined nothing.
         x = _tables.sparse(_tables.whole(x), dense=True)
         x = _tables.given(x if self._about["features"] is not None else _tables.by_name(_tables.whole(x)))
         if self._about["features"] is None:
@@ -125,8 +127,7 @@ class _Keyed:
         table = _tables.table(x)
         names = sorted(table.names)
         if self._columns is None and (waits or y is not None):
-            self._columns = table.names
-            Store.write(self._path / COLUMNS, json.dumps(table.names).encode())
+            self._new = self._path / COLUMNS, json.dumps(table.names).encode()
         known = table.names if self._columns is None else self._columns
         if names != sorted(known):
             raise ValueError(f"x has the columns {', '.join(table.names)}; those of the first table were needed: {', '.join(known)}")
@@ -169,21 +170,31 @@ class _Keyed:
             if y is None:
                 raise RuntimeError("the columns are determined by the first rows that are learnt, and there were none yet")
             made = self._made(table if count is None else _tables.Table([], [], []), y)
-            Store.write(self._path / TEMPLATE, made)
-            self._core = _core.Learner.from_bytes(made)
-            for handle in [actor.call("begin") for actor in self._actors]:
-                self._engine.get(handle)
-        roles = [name for name, role in _core.roles(self._core) if role not in ("label", "drop")]
+            self._new = self._path / TEMPLATE, made
+        core = self._core if self._new is None else _core.Learner.from_bytes(self._new[1])
+        roles = [name for name, role in _core.roles(core) if role not in ("label", "drop")]
         missing = [name for name in roles if name not in table.names]
         if roles and count is not None:
             raise ValueError(f"x has {count} rows without columns; the {len(roles)} of the first table were needed: {', '.join(roles[:10])}")
         if missing:
             raise ValueError(f"x has no column {missing[0]!r}, which the first table had")
-        (values, indices, starts, width), notes = _core.learner_rows(self._core, _written.as_known(table, self._core).given())
+        (values, indices, starts, width), notes = _core.learner_rows(core, _written.as_known(table, core).given())
         _tables.tell(notes, 4)
         rows = np.zeros((len(starts) - 1, width))
         rows[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), indices] = values
         return rows
+
+    def _begin(self) -> None:
+        """Writes what the first rows have determined, before they are learnt."""
+        if self._new is None:
+            return
+        for handle in [actor.call("check_writer") for actor in self._actors]:
+            self._engine.get(handle)
+        (file, content), self._new = self._new, None
+        Store.write(file, content)
+        self._core, self._columns = self._shared()
+        for handle in [actor.call("begin") for actor in self._actors]:
+            self._engine.get(handle)
 
     def _made(self, table: _tables.Table, y: Sequence[Any]) -> bytes:
         raise TypeError("features: the number of columns must be given")
@@ -196,7 +207,7 @@ class _Keyed:
             if len(column) != len(names):
                 raise ValueError(f"{len(column)} rows for {len(names)} keys; as many were needed")
         rows = list(zip(*columns, strict=True))
-        if not isinstance(source, str) or not _is_text(source):
+        if not isinstance(source, str) or not is_text(source):
             raise TypeError(f"source = {source!r}: a text was needed")
         digest = _digest(names, rows)
         last = self._batches.get(source, 0)
@@ -210,6 +221,7 @@ class _Keyed:
         if method == "ask" and not known:
             self._check_ids(names, rows)
         if method in ("learn", "ask", "decide"):  # The others make no keys.
+            self._begin()
             self._types.keep(types)
         count = last + 1 if batch is None else batch
         if method != "predict":
@@ -258,17 +270,8 @@ class _Keyed:
 
     def _keys(self, keys: Sequence[Any]) -> tuple[list[str], dict[str, str]]:
         """The names of keys, and the types that are kept with them."""
-        found = _listed(keys)
-        for at, key in enumerate(found):
-            if isinstance(key, bytes):
-                raise TypeError(f"keys[{at}] is {key!r}, of bytes; a text was needed, which .decode() makes of it")
-            if isinstance(key, list | dict | set | frozenset | np.ndarray) or _has_no_text(key):
-                raise TypeError(f"keys[{at}] is {key!r}; a text or a number was needed")
-            if _arrays.is_missing(key) or key == "":
-                raise ValueError(f"keys[{at}] is missing; every row needs a key")
-            if isinstance(key, str) and not _is_text(key):
-                raise ValueError(f"keys[{at}] is {key!r}, half of a character; a whole text was needed")
-        return [_key(key) for key in found], self._types.check(found)
+        found = listed(keys)
+        return names_of(found), self._types.check(found)
 
     def _labels(self, keys: Sequence[Any], y: Any) -> list[str | None]:
         """The names of labels, None where one is missing.
@@ -324,16 +327,17 @@ class _Keyed:
                 total[name] = total.get(name, 0) + value
         return total
 
-    def get(self, key: str) -> Any:
-        """A copy of the learner of `key`. Raises KeyError for an unknown key."""
+    def get(self, key: Any) -> Any:
+        """A copy of the learner of `key`. Raises KeyError for an unknown key, as the text `"1"` is if keys are numbers."""
         from .._bandit import Bandit
         from .._core import Bandit as CoreBandit
         from .._core import Learner as CoreLearner
         from .._learner import Learner
 
         actors = self._running()
-        actor = actors[partition_of(_key(key), self._partitions) % len(actors)]
-        content = self._engine.get(actor.call("model", _key(key)))
+        (name,) = names_of([key])
+        actor = actors[partition_of(name, self._partitions) % len(actors)]
+        content = self._engine.get(actor.call("model", name)) if self._types.may_be(key) else None
         if content is None:
             raise KeyError(key)
         if self._kind == "bandit":
@@ -424,7 +428,7 @@ class KeyedLearners(_Keyed):
             If another process has opened the store since.
         """
         _tables.check_index(x, stacklevel=3, keys=keys, y=y)
-        keys = _listed(keys)
+        keys = listed(keys)
         labels = self._labels(keys, y)
         rows = self._rows(x, labels)
         answers = self._call("learn", keys, rows, labels, batch=batch, source=source)
@@ -455,7 +459,7 @@ class KeyedLearners(_Keyed):
             if batch is not None or source:
                 raise TypeError("batch and source: only with ids, as nothing else is written")
             return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
-        answers = self._call("ask", keys, self._rows(x, waits=True), _ids(ids), batch=batch, source=source)
+        answers = self._call("ask", keys, self._rows(x, waits=True), ids_of(ids), batch=batch, source=source)
         return [self._given[played] for played in answers]
 
     def label(self, keys: Sequence[Any], ids: Sequence[Any], y: Any, *, batch: int | None = None, source: str = "") -> Learnt:
@@ -476,8 +480,8 @@ class KeyedLearners(_Keyed):
         ValueError
             For an unknown label, with row and key; nothing is learnt then.
         """
-        keys = _listed(keys)
-        answers = self._call("label", keys, _ids(ids), self._labels(keys, y), batch=batch, source=source)
+        keys = listed(keys)
+        answers = self._call("label", keys, ids_of(ids), self._labels(keys, y), batch=batch, source=source)
         played = [None if label is None else self._given[label] for label, _ in answers]
         return Learnt(played, np.array([loss for _, loss in answers]))
 
@@ -513,60 +517,8 @@ class KeyedBandits(_Keyed):
         for one in correct:
             if not isinstance(one, bool | np.bool_):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
-        told = [_key(id) for id in ids], [bool(one) for one in correct]
+        told = [name_of(id) for id in ids], [bool(one) for one in correct]
         return self._call("feedback", keys, *told, batch=batch, source=source)
-
-
-def _listed(keys: Any) -> list[Any]:
-    """The keys of all rows."""
-    if isinstance(keys, str | bytes):
-        raise TypeError(f"keys is {keys!r}; a list with a key for every row was needed: keys=[{keys!r}]")
-    return _cells(keys)
-
-
-def _cells(column: Any) -> list[Any]:
-    """The cells of a column; an array of Arrow yields objects of its own, in which nothing is missing."""
-    column = _tables.whole(column)
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
-
-
-def _has_no_text(key: Any) -> bool:
-    """Whether the text of an object is its address."""
-    return not any(name in vars(kind) for kind in type(key).__mro__[:-1] for name in ("__str__", "__repr__"))
-
-
-def _ids(ids: Any) -> list[str]:
-    """The ids of all rows, as texts."""
-    if isinstance(ids, str | bytes):
-        raise TypeError(f"ids is {ids!r}; a list with an id for every row was needed: ids=[{ids!r}]")
-    found = _cells(ids)
-    for at, id in enumerate(found):
-        if isinstance(id, list | dict | set | frozenset | bytes | np.ndarray) or _has_no_text(id):
-            raise TypeError(f"ids[{at}] is {id!r}; a text or a number was needed")
-        if _arrays.is_missing(id) or id == "" or not _is_text(str(id)):
-            raise ValueError(f"ids[{at}] is {id!r}; every row needs an id, a text or a number")
-    return [_key(id) for id in found]
-
-
-def _is_text(text: str) -> bool:
-    """Whether a text can be written: halves of characters cannot."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _key(key: Any) -> str:
-    """The name of a key: equal numbers have one."""
-    return str(_plain(key))
-
-
-def _plain(key: Any) -> Any:
-    """A key whose numbers are those of Python, and whole ones integers."""
-    if isinstance(key, tuple):
-        return tuple(map(_plain, key))
-    if isinstance(key, decimal.Decimal) and key.is_finite():
-        key = _targets.number_of(key)
-    if isinstance(key, float | np.floating) and float(key).is_integer():
-        return int(key)
-    return key.item() if isinstance(key, np.bool_ | np.integer | np.float64) else key
 
 
 def _digest(keys: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

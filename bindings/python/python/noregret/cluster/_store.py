@@ -137,6 +137,8 @@ class Store:
         handle, scratch = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "wb") as out:
             out.write(content)
+            out.flush()
+            os.fsync(out.fileno())  # A machine that fails would leave the name with nothing, and rows without their columns.
         os.replace(scratch, file)
 
     @staticmethod
@@ -204,6 +206,11 @@ class Partitions:
         elif file.exists():
             self._template = file.read_bytes()
 
+    def check_writer(self) -> None:
+        """Refuses to go on where a later driver has opened the store."""
+        for connection in self._files.values():
+            self._check_writer(connection)
+
     def numbered(self, method: str, source: str, batch: int, keys: Sequence[str]) -> tuple[set[str | None], int]:
         """The digests of the batch with this number, and the highest number of a file that has rows for its keys to learn."""
         query = "SELECT digest FROM numbered WHERE source = ? AND batch = ? AND method = ?"
@@ -256,8 +263,7 @@ class Partitions:
 
     def checkpoint(self) -> None:
         """Writes all learners in memory, and removes their events."""
-        for connection in self._files.values():
-            self._check_writer(connection)
+        self.check_writer()
         for key in list(self._memory):
             self._write(key)
         for connection in self._files.values():
