@@ -434,7 +434,9 @@ def test_numbers_as_targets_are_no_classes():
     x = np.random.default_rng(0).normal(size=(400, 2))
     with pytest.raises(ValueError, match="y has 400 different numbers in 400 rows, .*real-valued target"):
         fit(split(x, x[:, 0], 2), engine=ENGINE)
-    assert fit(split(x, x[:, 0], 2), "vaw", engine=ENGINE).held_out["squared_loss"] < 0.1
+    fitted = fit(split(x, x[:, 0], 2), "vaw", engine=ENGINE)
+    assert fitted.held_out["squared_loss"] < 0.1 and fitted.labels == []  # Nor does every target travel to the driver.
+    assert type(fitted.learner.predict(x[0])) is float
 
 
 def test_parts_without_rows_may_have_lost_their_columns():

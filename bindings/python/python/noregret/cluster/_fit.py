@@ -76,7 +76,7 @@ class Fitted:
     passes: int = 0
     """Number of passes over the rows that found it."""
     labels: list[Any] = field(default_factory=list)
-    """The labels in order."""
+    """The labels in order; empty if targets are numbers."""
     notes: list[str] = field(default_factory=list)
     """Remarks on cells, such as those that are no numbers in a column of numbers, by their rows in a block."""
 
@@ -157,7 +157,7 @@ def fit(
     tell = progress if callable(progress) else _print if progress else lambda _: None
     roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
     told = _tables.reading(**roles, missing=missing, not_missing=not_missing)
-    reading = Reading(label, columns, told=told)
+    reading = Reading(label, columns, told=told, real=is_real(learner))
     reading = reading._replace(schema=_schema(blocks, engine, reading))
     looks = engine.map(look, [(reading, scale, intercept, *shard) for shard in blocks])
     seen: Seen = engine.get(engine.reduce(join, looks))

@@ -37,6 +37,8 @@ class Reading(NamedTuple):
     """The roles that columns were given, words that count as missing besides the usual ones, and words that are values."""
     stand_ins: Floats | None = None
     """What stands for missing numbers of every column; None if it is 0."""
+    real: bool = False
+    """Whether targets are numbers, of which there may be as many as rows."""
 
 
 class Part(NamedTuple):
@@ -122,7 +124,7 @@ def look(reading: Reading, scale: str, intercept: bool, *blocks: Block) -> Seen:
             continue
         numbers, notes = _numbers(x, reading.schema, holes=True)
         rows, first, second, _, there = _core.survey(numbers, None, scale, intercept)
-        distinct = _arrays.distinct(_targets.labels(y))[0]
+        distinct = () if reading.real else _arrays.distinct(_targets.labels(y))[0]
         _targets.check_types(distinct, {})
         labels = {_name(one): one for one in distinct}
         width = numbers.shape[1] if isinstance(numbers, np.ndarray) else numbers[3]
