@@ -173,7 +173,7 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
     folder = tmp_path / "models"
 
     def learn(rounds):
-        module.learn(address, "rows", folder, "label", rounds)
+        module.learn(address, "rows", folder, "label", rounds=rounds)
 
     def seen():
         model = max(folder.glob("*.model"))
@@ -192,6 +192,33 @@ def test_kafka_through_the_live_pipe(tmp_path, monkeypatch):
     assert seen() == (40, 40)
     learn(2)
     assert seen() == (104, 101)
+    # Forecasts that are not delivered leave no model.
+    with monkeypatch.context() as context, pytest.raises(RuntimeError, match="104 forecasts were not delivered, the first because of lost"):
+
+        class Loses:
+            def __init__(self, _):
+                pass
+
+            def produce(self, *_, on_delivery, **__):
+                on_delivery("lost", None)
+
+            def flush(self):
+                pass
+
+        context.setattr(module, "Producer", Loses)
+        context.setattr(module, "ROWS", 1000)
+        module.learn(address, "rows", tmp_path / "lost", "label", rounds=1)
+    assert not list((tmp_path / "lost").glob("*.model"))
+    # A row that the topic does not have, such as one that was deleted, is not passed over.
+    (tmp_path / "late").mkdir()
+    shutil.copy(max(folder.glob("*.model")), tmp_path / "late" / f"{9999:020}.model")
+    with pytest.raises(RuntimeError, match="OFFSET|offset"):
+        module.learn(address, "rows", tmp_path / "late", "label", rounds=1)
+    # Another partition has a folder of its own.
+    producer.produce("rows", json.dumps(rows[0]), partition=1)
+    assert producer.flush(20) == 0
+    module.learn(address, "rows", tmp_path / "other", "label", "1", rounds=1)
+    assert [int(model.stem) for model in (tmp_path / "other").glob("*.model")] == [1]
     # The rows of the saved sessions are those of one run.
     lines = "".join(json.dumps(row) + "\n" for row in [*rows, rows[7]])
     (tmp_path / "rows.ndjson").write_text(lines)
