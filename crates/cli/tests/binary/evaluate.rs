@@ -313,15 +313,9 @@ fn bad_logs_are_refused_with_their_line() {
         "reward learner = perceptron: must be a learner that forecasts probabilities of two classes",
     );
     folder.write("log", good);
-    folder.run("evaluate log --policy uniform").failed(2, "log: no decision of the log was answered");
-    folder.write("a.vw", "1:0:0 | x\n");
-    folder
-        .run("evaluate a.vw --policy uniform")
-        .failed(2, "a.vw:1: the action \"1\" was played with probability 0: must be in (0, 1]");
-    folder.write("a.vw", "1:0:5e-324 | x\n");
-    folder.run("evaluate a.vw --policy uniform").failed(
+    folder.run("evaluate log --policy uniform").failed(
         2,
-        "a.vw:1: the action \"1\" was played with probability 5e-324; at least 1e-100 is required",
+        "log: no decision of the log was answered: one at least needs the reward or the cost of what was played",
     );
     // Another label's probability may be as small as it likes: the estimate is a number.
     folder.write(

@@ -443,3 +443,79 @@ fn keys_that_may_have_been_meant_as_features_are_named() {
     assert!(said("log.ndjson").contains(why), "{}", said("log.ndjson"));
     assert!(!said("under.ndjson").contains("are not read"), "{}", said("under.ndjson"));
 }
+
+/// A log whose columns nobody has named is not learnt as right labels, nor what was earned as a label.
+#[test]
+fn logs_are_not_taken_for_right_labels() {
+    let needed = "with a column of the probability by which each was played, called probability (where labels were drawn with fixed \
+                  shares, the share)";
+    let cases = [
+        ("y.ndjson", "", r#"{"x":{"a":1},"y":"L","reward":R}"#, r#""y" and "reward""#, "y", "", needed),
+        (
+            "c.ndjson",
+            "",
+            r#"{"x":[1],"label":"L","cost":R}"#,
+            r#""label" and "cost""#,
+            "label",
+            " and reward = cost and costs = LEAST..MOST",
+            needed,
+        ),
+        ("reward.csv", "a,action,reward\n", "1,L,R", r#""action" and "reward""#, "action", "", needed),
+        (
+            "clicks.csv",
+            "action,click,pscore,age\n",
+            "L,R,0.5,R",
+            r#""action", "pscore" and "click""#,
+            "action",
+            " and probability = pscore and reward = click",
+            "",
+        ),
+        (
+            "items.csv",
+            "item,click,pscore,age\n",
+            "L,R,0.5,R",
+            r#""pscore" and "click""#,
+            "COLUMN",
+            " and probability = pscore and reward = click",
+            "",
+        ),
+    ];
+    for (name, header, row, columns, decision, others, needed) in cases {
+        let rows =
+            [("l", "0"), ("m", "1")].map(|(label, reward)| row.replace('L', label).replace('R', reward));
+        let folder = Folder::with(name, format!("{header}{}", (rows.join("\n") + "\n").repeat(10)));
+        let ran = folder.run(&format!("run {name} --feedback bandit --quiet"));
+        let [s, learn] = if others.is_empty() { ["", "learns"] } else { ["s", "learn"] };
+        let comma = if needed.is_empty() { "" } else { ", " };
+        let said = format!(
+            "{name}: the columns {columns} are those of a log of decisions, whose labels were played and need not be the right ones: the \
+             option{s} decision = {decision}{others} {learn} from the log{comma}{needed}, evaluate says"
+        );
+        assert!(ran.code == 2 && ran.stderr.contains(&said), "{}", ran.stderr);
+        folder.run(&format!("run {name} --learner ogd --quiet")).succeeded();
+        let label = ran.stderr.rsplit("label = ").next().and_then(|rest| rest.split(' ').next()).unwrap();
+        folder.run(&format!("run {name} --feedback bandit --label {label} --quiet")).succeeded();
+    }
+    // Names that features have, too.
+    for header in ["cost,p,label", "click,age,y", "action,p,y"] {
+        let folder = Folder::with("data.csv", format!("{header}\n{}", "1,2,l\n3,4,m\n".repeat(10)));
+        let ran = folder.run("run data.csv --feedback bandit --quiet").succeeded();
+        assert!(!ran.stderr.contains("a log of decisions"), "{header}: {}", ran.stderr);
+    }
+}
+
+/// Labels of Vowpal Wabbit's text that no other policy can be evaluated by.
+#[test]
+fn labels_that_cannot_be_evaluated_are_refused() {
+    for (label, what) in [
+        ("1:0:0", "action \"1\" was played with probability 0: must be in (0, 1]"),
+        ("1:0:5e-324", "action \"1\" was played with probability 5e-324; at least 1e-100 is required"),
+        (
+            "1",
+            "label is a class, where action:cost:probability was needed: run and compare score forecasts of right labels",
+        ),
+    ] {
+        let folder = Folder::with("a.vw", format!("{label} | x\n"));
+        folder.run("evaluate a.vw --policy uniform").failed(2, &format!("a.vw:1: the {what}"));
+    }
+}

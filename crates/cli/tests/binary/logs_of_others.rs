@@ -376,7 +376,7 @@ fn other_kinds_of_labels_are_refused_by_name() {
         (
             "slates.vw",
             "slates shared 0.8 |U u=1\nslates action 0 |A c=1\nslates slot 0:0.8 |S s\n\n",
-            "one cost for all of them (slates)",
+            "(slates), where a cost for each slot was needed: written as ccb, with the actions that it allows",
         ),
         ("several.vw", "1,2 | a\n", "names several labels"),
         ("flat.fb", "\u{4}\0\0\0\u{3}\0\0\0", "binary file"),

@@ -431,7 +431,7 @@ impl CostRows {
 
     fn decision(&mut self, row: &Row) -> Result<LoggedDecision, Fault> {
         let RowLabel::Costs(costs) = row.label() else {
-            return Err("the label is a class, where action:cost:probability was needed".into());
+            return Err("the label is a class, where action:cost:probability was needed: run and compare score forecasts of right labels".into());
         };
         if row.weight != 1.0 {
             return Err(fault!("the row has weight {}; decisions of a log have none", row.weight));

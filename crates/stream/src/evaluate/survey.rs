@@ -35,7 +35,9 @@ pub enum EvaluateError {
     #[error("must be a file: the log is read twice")]
     NoFile,
     /// No decision has feedback.
-    #[error("no decision of the log was answered")]
+    #[error(
+        "no decision of the log was answered: one at least needs the reward or the cost of what was played"
+    )]
     Nothing,
     /// The log has too many features, or not the label that the policy plays.
     #[error(transparent)]

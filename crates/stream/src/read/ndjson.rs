@@ -222,7 +222,9 @@ fn absent_asked(rows: &[Map<String, Value>], options: &ReadOptions) -> Option<St
 /// Remarks on keys that are read as data by a new model, and may be meant otherwise.
 fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> Result<Vec<String>, Fault> {
     let Some(first) = rows.first().filter(|_| options.schema.is_none()) else { return Ok(vec![]) };
-    let log = like_a_log(options, |key| first.contains_key(key))?;
+    let log = keys.label.as_ref().filter(|label| first.contains_key(*label));
+    let (apart, has) = (keys.shape != Shape::Flat, |key: &str| first.contains_key(key));
+    let log = log.map_or(Ok(None), |label| like_a_log(options, label, apart, has))?;
     let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
     let notes = log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned()));
     Ok(notes.chain(ignored(rows, keys)).chain(blanks(rows)).collect())

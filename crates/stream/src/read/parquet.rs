@@ -316,7 +316,7 @@ fn decide(
         |column: &str| find_column(names, column).map(|leaf| place(leaf).expect("the others were removed"));
     let Decided { fields: known, numbers, marks, mut notes } = table::decide(&sample, &options, find)?;
     notes.splice(0..0, named.note());
-    notes.extend(like_a_log(&options, |name| names.iter().any(|known| known == name))?);
+    notes.extend(like_a_log(&options, &names[label], false, |name| names.iter().any(|known| known == name))?);
 
     let [mut fields, others] = fields_of(&rows.leaves, names, &given, &lengths, known)?;
     let numbers = count_numbers(&fields).or_else(|| numbers.map(|_| all_numbers(&fields)));

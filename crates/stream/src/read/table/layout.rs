@@ -7,6 +7,7 @@ use super::column::is_needed;
 use super::names::{Names, find_column, label_by_name, offered_column};
 use super::roles::{Decided, decide, role_word};
 use super::sample::{Sample, missing_words};
+use super::words::LABEL_NAMES;
 use crate::fault::{Fault, fault};
 use crate::read::columns::Columns;
 use crate::read::error::shown;
@@ -40,39 +41,85 @@ pub(crate) fn infer(names: &Names, sample: &Sample<'_>, options: &ReadOptions) -
     let Decided { fields, numbers, marks, mut notes } =
         decide(sample, options, |column| find_column(&names.names, column))?;
     notes.splice(0..0, names.note());
-    notes.extend(like_a_log(options, |name| names.names.iter().any(|known| known == name))?);
+    if let Some(label) = fields.iter().find(|field| field.role == CsvRole::Label) {
+        let has = |name: &str| names.names.iter().any(|known| known == name);
+        notes.extend(like_a_log(options, &label.name, false, has)?);
+    }
     let missing = missing_words(sample, &fields);
     let offered = offered_column(&names.names, options).map(|at| names.names[at].clone());
     let layout = CsvSchema { numbers, marks, offered, ..CsvSchema::of(fields) };
     Ok(Inferred { layout, missing, notes })
 }
 
+/// What columns of logs are called: the label that was played, its probability, and what it earned.
+const PLAYED: [&str; 6] = ["action", "chosen_action", "chosen", "decision", "arm", "played"];
+const PROBABILITIES: [&str; 6] = ["probability", "p", "prob", "pscore", "propensity", "propensity_score"];
+const EARNED: [&str; 4] = ["reward", "click", "cost", "correct"];
+
 /// A remark on data that have the columns of a log of decisions, of which `has` says whether they are there.
+/// `label` is the one that is read as the label, and `apart` says that the others are no features.
 ///
 /// # Errors
 ///
 /// Where decisions are learnt from, such data are refused, unless an option says which column is the label: a
-/// label that was played would be taken for the right one.
-pub(crate) fn like_a_log(options: &ReadOptions, has: impl Fn(&str) -> bool) -> Result<Option<String>, Fault> {
-    let found = ["probability", "p"].into_iter().find(|name| has(name));
-    let is_said = options.logged.is_some() || options.label.as_deref() == Some("label");
-    let is_log = !is_said && has("label") && has("reward");
-    let Some(probability) = found.filter(|_| is_log) else { return Ok(None) };
-    let name = shown(probability);
-    let log = format!("the columns \"label\", {name} and \"reward\" are those of a log of decisions");
-    let [also, asked] = match probability {
-        "p" => [" --probability p", "options decision = label and probability = p learn"],
-        _ => ["", "option decision = label learns"],
+/// label that was played would be taken for the right one, or what it earned for a label.
+pub(crate) fn like_a_log(
+    options: &ReadOptions,
+    label: &str,
+    apart: bool,
+    has: impl Fn(&str) -> bool,
+) -> Result<Option<String>, Fault> {
+    let first = |names: &[&'static str]| names.iter().copied().find(|name| has(name));
+    let earned = if EARNED.contains(&label) { Some(label) } else { first(&EARNED) };
+    let (Some(earned), None, None) = (earned, &options.logged, &options.label) else { return Ok(None) };
+    let is_decision = LABEL_NAMES.contains(&label) || PLAYED.contains(&label);
+    let decision = if is_decision { Some(label) } else { first(&PLAYED) };
+    let probability = first(&PROBABILITIES);
+    // Names that are often those of features say nothing by themselves.
+    let is_log = probability.is_some_and(|name| name != "p")
+        || decision.is_some_and(|name| PLAYED.contains(&name))
+        || (apart || earned == "reward") && (label == "reward" || decision.or(probability).is_some());
+    if !is_log {
+        return Ok(None);
+    }
+    let others: Vec<String> = [decision, probability].into_iter().flatten().map(shown).collect();
+    let [earned_column, others] = [shown(earned), others.join(", ")];
+    let log = if others.is_empty() {
+        format!("the column {earned_column} is that of a log of decisions")
+    } else {
+        format!("the columns {others} and {earned_column} are those of a log of decisions")
     };
-    if options.label.is_none() && matches!(options.decisions, LogUse::Learnt { .. }) {
+    let unusual = |name: &'static str, column: Option<&str>| {
+        column.filter(|column| *column != name).map(|column| (name, column.to_owned()))
+    };
+    let costs = (earned == "cost").then(|| ("costs", "LEAST..MOST".to_owned()));
+    let others = [unusual("probability", probability), unusual("reward", Some(earned)), costs];
+    let others: Vec<(&str, String)> = others.into_iter().flatten().collect();
+    if matches!(options.decisions, LogUse::Learnt { .. }) {
+        let needed = match probability {
+            Some(_) => "",
+            None => {
+                ", with a column of the probability by which each was played, called probability (where labels were drawn with fixed \
+                 shares, the share)"
+            }
+        };
+        let also: Vec<String> = others.iter().map(|(name, value)| format!(" and {name} = {value}")).collect();
+        let [s, learn] = if others.is_empty() { ["", "learns"] } else { ["s", "learn"] };
         return Err(fault!(
-            "{log}, whose labels were played and need not be the right ones: the {asked} from the log, evaluate says what other policies \
-             would have earned, and the option label = label takes every label for the right one"
+            "{log}, whose labels were played and need not be the right ones: the option{s} decision = {}{} {learn} from the log{needed}, \
+             evaluate says what other policies would have earned, and the option label = {label} takes every label for the right one",
+            decision.unwrap_or("COLUMN"),
+            also.concat()
         ));
     }
+    if probability.is_none() || decision != Some(label) {
+        return Ok(None);
+    }
+    let also: Vec<String> = others.iter().map(|(name, value)| format!(" --{name} {value}")).collect();
     Ok(Some(format!(
-        "{log}, and are read as data: a label that was played is taken for the right one; run --feedback bandit --decision label{also} \
-         learns from the log, and evaluate says what other policies would have earned"
+        "{log}, and are read as data: a label that was played is taken for the right one; run --feedback bandit --decision {label}{} \
+         learns from the log, and evaluate says what other policies would have earned",
+        also.concat()
     )))
 }
 

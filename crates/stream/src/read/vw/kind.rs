@@ -32,4 +32,5 @@ pub(super) const CONTINUOUS: &str = "has the label of a continuous action (ca: c
 
 /// About rounds with several decisions and one cost.
 pub(super) const SLATES: &str = "is part of a round with several slots and one cost for all of them (slates), where a cost for each \
-                                 slot was needed (ccb)";
+                                 slot was needed: written as ccb, with the actions that it allows and the cost of the round, each \
+                                 slot is learnt by itself, and evaluate_slates in Python says what other policies would have earned";
