@@ -539,3 +539,19 @@ fn a_missing_number_tells_the_label_behind_the_first_rows() {
         folder.run(&format!("run late.csv --learner {learner} --set features=2 --quiet")).succeeded();
     }
 }
+
+/// What ARFF's header declares to be numbers is read by its cells, and said where they are none.
+#[test]
+fn attributes_that_are_no_numbers_are_told() {
+    let head = "@relation r\n@attribute a numeric\n@attribute late numeric\n@attribute label {x,y}\n@data\n";
+    let folder = Folder::with("a.arff", format!("{head}{}", "1,?,x\n2,True,x\n3,False,y\n".repeat(10)));
+    let note = "attribute \"late\" is declared numeric, and is read as categorical, since cells such as \"True\" are no numbers; named as \
+                a numeric column, they count as missing";
+    let said =
+        |options: &str| folder.run(&format!("run a.arff --learner ogd --quiet {options}")).succeeded().stderr;
+    assert!(said("").contains(note), "{}", said(""));
+    assert!(!said("--categorical late").contains("declared numeric"));
+    folder.write("b.arff", format!("{head}{}", "1,?,x\n2,1e3,x\n3,7,y\n".repeat(10)));
+    let ran = folder.run("run b.arff --learner ogd --quiet").succeeded();
+    assert!(!ran.stderr.contains("declared numeric"), "{}", ran.stderr);
+}

@@ -5,7 +5,7 @@ use csv::ByteRecord;
 use super::{Attribute, FIRST, Kind, Token, Tokens, is_blank, late_weight, weight_of};
 use crate::fault::Fault;
 use crate::read::columns::ColumnMap;
-use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::error::{ReadError, ReadErrorKind, shown};
 use crate::read::format::Format;
 use crate::read::missing::Missing;
 use crate::read::offer;
@@ -14,6 +14,7 @@ use crate::read::reader::{Reader, describe_source};
 use crate::read::row::Row;
 use crate::read::source::Source;
 use crate::read::table::schema::{CsvRole, Style};
+use crate::read::table::words::is_number;
 use crate::read::table::{
     Cell, Column, Inferred, Names, Records, Sample, Table, find_column, infer, label_and_weight, parse_time,
 };
@@ -108,6 +109,8 @@ fn inferred(
             declared: &attributes.iter().enumerate().map(role).collect::<Vec<_>>(),
         };
         let mut inferred = infer(named, &sample, options)?;
+        let odd = no_numbers(attributes, &inferred, &rows, options);
+        inferred.notes.extend(odd);
         // A declared class is one, whatever it is called.
         if let Kind::Nominal(values) = &attributes[label].kind {
             let odd = values.iter().filter(|value| Missing::default().is_label(value)).cloned();
@@ -119,6 +122,35 @@ fn inferred(
         Ok(inferred)
     });
     inferred.map_err(|message| source.file_error(message))
+}
+
+/// Remarks on attributes that are declared to be numbers, and are read as something else.
+fn no_numbers(
+    attributes: &[Attribute],
+    inferred: &Inferred,
+    rows: &[ByteRecord],
+    options: &ReadOptions,
+) -> Vec<String> {
+    let others =
+        attributes.iter().zip(&inferred.layout.fields).enumerate().filter(|(_, (attribute, field))| {
+            matches!(attribute.kind, Kind::Numeric)
+                && matches!(field.role, CsvRole::Categorical | CsvRole::Text | CsvRole::Time)
+                && options.given_names().all(|name| *name != field.name)
+        });
+    let notes = others.filter_map(|(at, (_, field))| {
+        let mut cells = rows.iter().filter_map(|row| row.get(at));
+        let (name, cell) = (shown(&field.name), cells.find(|cell| !cell.is_empty() && !is_number(cell))?);
+        let is_told = inferred.notes.iter().any(|note| note.starts_with(&format!("column {name} becomes")));
+        (!is_told).then(|| {
+            format!(
+                "attribute {name} is declared numeric, and is read as {}, since cells such as {} are no numbers; named as a numeric \
+                 column, they count as missing",
+                field.role.name(),
+                shown(cell)
+            )
+        })
+    });
+    notes.collect()
 }
 
 /// The cells of a row, trimmed; `None` where one is missing.
