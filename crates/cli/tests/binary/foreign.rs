@@ -519,3 +519,18 @@ fn labels_that_cannot_be_evaluated_are_refused() {
         folder.run("evaluate a.vw --policy uniform").failed(2, &format!("a.vw:1: the {what}"));
     }
 }
+
+/// Rows of which no column is read are rows, in Parquet as in CSV.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_log_without_features_is_predicted() {
+    let table = format!("shown,p,earned\n{}", "r,0.5,1\ng,0.5,0\n".repeat(20));
+    let folder = Folder::with("log.csv", &table);
+    crate::tables::write_parquet(&table, &folder.path("log.parquet"));
+    let learn =
+        "run log.csv --feedback bandit --learner squarecb --decision shown --probability p --reward earned";
+    folder.run(&format!("{learn} --save model --quiet")).succeeded();
+    let answers = |name: &str| folder.run(&format!("predict model {name}")).succeeded().stdout;
+    assert_eq!(answers("log.csv").lines().count(), 40);
+    assert_eq!(answers("log.parquet"), answers("log.csv"));
+}

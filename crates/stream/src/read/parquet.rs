@@ -260,6 +260,13 @@ impl ParquetRows {
             for (number, leaf) in self.leaves.iter_mut().enumerate().filter(|(_, leaf)| !leaf.skipped) {
                 leaf.reader = Some(group.get_column_reader(number)?);
             }
+            // Rows are rows where no column of theirs is read.
+            if self.leaves.iter().all(|leaf| leaf.skipped) {
+                self.decoded = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+                if self.decoded > 0 {
+                    return Ok(true);
+                }
+            }
         }
         Ok(false)
     }
