@@ -28,13 +28,18 @@ def columns(case: Situation, rows: Rows, labels: list[Any] | None) -> dict[str, 
     """The columns of a table, with those of what is learnt."""
     names = dict.fromkeys(name for row in rows for name in row)
     found = {name: [row.get(name) for row in rows] for name in names}
+    found |= {"on": case.offers[: len(rows)]} if isinstance(case, Logged | Offered) and case.offers else {}
     if labels is None:
-        return found | ({"on": case.offers[: len(rows)]} if isinstance(case, Logged) and case.offers else {})
+        return found
     if isinstance(case, Logged):
-        found |= {"shown": labels, "p": case.probabilities, "earned": case.earned}
-        return found | ({} if case.offers is None else {"on": case.offers})
+        return found | played(case, labels)
     found["label"] = labels
     return found | ({} if case.weights is None else {"weight": case.weights})
+
+
+def played(case: Logged, labels: list[Any]) -> dict[str, list[Any]]:
+    """The columns of what another policy has played."""
+    return {"shown": labels, "p": case.probabilities[: len(labels)], "earned": case.earned[: len(labels)]}
 
 
 class CommandLine(Front):
@@ -62,7 +67,10 @@ class CommandLine(Front):
     def costly(self, case: Situation, folder: Path) -> Outcome:
         raise Inapplicable("a row has one label, and no costs of all labels")
 
-    offer = costly
+    def offer(self, case: Offered, folder: Path) -> Outcome:
+        if case.have_features:
+            raise Inapplicable("a cell has the names of labels on offer, and no features of theirs")
+        return self._run(case, folder, "expected_error_rate", "--feedback", "bandit", "--learner", BANDIT, "--offered", "on")
 
     def follow(self, case: Logged, folder: Path) -> Outcome:
         words = ["--decision", "shown", "--probability", "p", "--reward", "earned"]
@@ -79,7 +87,7 @@ class CommandLine(Front):
 
     def _run(self, case: Situation, folder: Path, rate: str | None, *words: Any) -> Outcome:
         model = folder / "model"
-        asked = ["--offered", "on"] if isinstance(case, Logged) and case.offers and "--offered" in words else []
+        asked = ["--offered", "on"] if "--offered" in words else []
         every = ["--json", "--quiet", *self.said(case)]
         setting = self.setting_for(case)
         stated = setting.bandit_words if BANDIT in words else setting.words
@@ -127,7 +135,9 @@ class Ndjson(CommandLine):
         """Rows that have what is learnt beside them."""
         lines = [{"x": row} for row in rows]
         for at, line in enumerate(lines):
-            line |= {} if labels is None else {"y": labels[at]}
+            if labels is not None:
+                beside = played(case, labels) if isinstance(case, Logged) else {"y": labels}
+                line |= {name: cells[at] for name, cells in beside.items()}
             line |= {"labels": case.offers[at]} if isinstance(case, Offered) else {}
         return "".join(json.dumps(line) + "\n" for line in lines)
 
@@ -202,18 +212,19 @@ class Arff(CommandLine):
     def kind(self, name: str, cells: list[Any], case: Situation) -> str:
         some = [cell for cell in cells if not is_missing(cell)]
         if name == "label":
-            return "{" + ", ".join(map(str, case.all_names)) + "}"
+            return "{" + ", ".join(map(self.cell, case.all_names)) + "}"
         if isinstance(some[0], datetime.datetime):
             return "date \"yyyy-MM-dd HH:mm:ss\""
-        if isinstance(some[0], str):
-            return "string" if name in ("text", "on") else "{" + ", ".join(dict.fromkeys(some)) + "}"
+        if isinstance(some[0], str | bool):
+            return "string" if name in ("text", "on") else "{" + ", ".join(map(str, dict.fromkeys(some))) + "}"
         return "string" if isinstance(some[0], list) else "numeric"
 
     def cell(self, value: Any) -> str:
         if is_missing(value):
             return "?"
         value = " ".join(value) if isinstance(value, list) else value
-        return f"'{value}'" if isinstance(value, datetime.datetime) or " " in str(value) else str(value)
+        quoted = isinstance(value, datetime.datetime) or any(mark in str(value) for mark in ' ,"')
+        return f"'{value}'" if quoted else str(value)
 
 
 class Libsvm(CommandLine):
@@ -235,6 +246,9 @@ class Libsvm(CommandLine):
         if set(case.asked[0]) < set(case.rows[0]):
             raise Inapplicable(ABSENT)
         return super().learn(case, folder)
+
+    def offer(self, case, folder):
+        raise Inapplicable("the format has no labels on offer")
 
     def follow(self, case, folder):
         raise Inapplicable("the format has no probabilities and rewards")

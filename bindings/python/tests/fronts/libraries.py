@@ -19,6 +19,7 @@ from .table import Front, Inapplicable, Outcome
 
 class Sklearn(Front):
     setting = STANDARD
+    truths_are_numbers = True
     inapplicable = "classifiers learn from labels"
 
     def learn(self, case: Situation, folder: Path) -> Outcome:
@@ -38,6 +39,7 @@ class River(Front):
     rows are scaled one by one here."""
 
     setting = UNIT
+    truths_are_numbers = True
     inapplicable = "River's classifiers learn from labels"
 
     def __init__(self, *, many: bool = False) -> None:

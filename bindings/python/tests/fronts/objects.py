@@ -111,6 +111,8 @@ class Objects(Front):
 class Arrays(Objects):
     """Rows as cells without names."""
 
+    truths_are_numbers = True
+
     def convert(self, rows):
         cells = [list(row.values()) for row in rows]
         numbers = all(isinstance(cell, float | int) for row in cells for cell in row)
@@ -124,6 +126,8 @@ class Arrays(Objects):
 
 class Sparse(Objects):
     """Rows as a matrix of SciPy."""
+
+    truths_are_numbers = True
 
     def convert(self, rows):
         if any(not isinstance(cell, float | int) for row in rows for cell in row.values() if cell is not None):

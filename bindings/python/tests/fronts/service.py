@@ -34,6 +34,7 @@ def started(folder: Path) -> Iterator[str]:
 
 class Service(Front):
     setting = STANDARD
+    truths_are_numbers = True
     address = ""
     """Where the service is; set when it is started."""
     _count = 0

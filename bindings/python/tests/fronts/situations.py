@@ -74,6 +74,11 @@ class Situation:
         return all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for row in rows for cell in row.values())
 
     @property
+    def has_truths(self) -> bool:
+        """Whether a cell is true or false."""
+        return any(isinstance(cell, bool) for row in self.rows for cell in row.values())
+
+    @property
     def is_soft(self) -> bool:
         return isinstance(self.labels[0], list)
 
@@ -162,7 +167,7 @@ def every_fifth(hole: Any) -> list[Any]:
     return [hole if at % 5 == 0 else label for at, label in enumerate(named("down", "up"))]
 
 
-def logged(low: float, high: float, offers: list[list[str]] | None = None, **facts: Any) -> Logged:
+def logged(low: float, high: float, offers: list[list[str]] | None = None, rows: Rows = NUMBERS, **facts: Any) -> Logged:
     """What labels earned when another policy played them, each with a probability of its own: less where they were wrong."""
     rng = np.random.default_rng(1)
     played, probabilities, earned = [], [], []
@@ -175,7 +180,7 @@ def logged(low: float, high: float, offers: list[list[str]] | None = None, **fac
         played.append(names[place])
         probabilities.append(float(p[place]))
         earned.append(low + (high - low) * (1 - share if facts.get("are_costs") else share))
-    return Logged(NUMBERS, played, probabilities=probabilities, earned=earned, offers=offers, **facts)
+    return Logged(rows, played, probabilities=probabilities, earned=earned, offers=offers, **facts)
 
 
 TOPICS = ["sport", "art", "news", "music"]
@@ -194,6 +199,7 @@ SITUATIONS: dict[str, Situation] = {
     "labels that are true and false": Situation(NUMBERS, named(False, True)),
     "labels that are texts of digits": Situation(NUMBERS, named("7", "12")),
     "labels that are other writings of numbers": Situation(NUMBERS, named("01", "1.10")),
+    "labels with commas and quotes": Situation(NUMBERS, named('do"wn', "u,p")),
     "labels with blanks around them": Situation(NUMBERS, named(" down", "up "), reference="NDJSON"),
     "a text and a number of the same writing": Situation(NUMBERS, named(1, "1"), reference="NDJSON"),
     "labels that are words for missing ones": Situation(HUES, every_fifth("n/a")),
@@ -210,6 +216,7 @@ SITUATIONS: dict[str, Situation] = {
     "missing categories": Situation(with_holes(HUES, "hue"), named("down", "up")),
     "missing categories that are words": Situation(with_holes(HUES, "hue", "NA"), named("down", "up")),
     "missing categories that are empty texts": Situation(with_holes(HUES, "hue", ""), named("down", "up")),
+    "truth values": Situation([row | {"late": row["b"] > 0} for row in NUMBERS], named("down", "up")),
     "times": Situation(DATES, named("down", "up")),
     "free text": Situation(TEXTS, named("refund", "parcel")),
     "weights": Situation(NUMBERS, named("down", "up"), weights=[0.5 + at % 3 for at in range(COUNT)]),
@@ -218,6 +225,8 @@ SITUATIONS: dict[str, Situation] = {
     "no columns": Situation(NONE, named("down", "up")),
     "played: numbers": Played(NUMBERS, named("down", "up")),
     "played: categories and missing numbers": Played(with_holes(HUES, "b"), named("down", "up")),
+    "played: a category that is new afterwards": Played(HUES, named("down", "up"), later=[HUES[0] | {"hue": "mauve"}, *HUES[1:4]]),
+    "played: times": Played(DATES, named("down", "up")),
     "played: labels that are whole numbers": Played(NUMBERS, named(3, 12)),
     "played: missing labels": Played(NUMBERS, every_fifth(None)),
     "played: no columns": Played(NONE, named("down", "up")),
@@ -237,5 +246,7 @@ SITUATIONS: dict[str, Situation] = {
     "of another policy: rewards from -1 to 0": logged(-1, 0, spread=(-1, 0)),
     "of another policy: revenues from 0 to 15": logged(0, 15, spread=(0, 15)),
     "of another policy: costs from 0 to 15": logged(0, 15, spread=(0, 15), are_costs=True),
+    "of another policy: categories and missing numbers": logged(0, 1, rows=with_holes(HUES, "b")),
+    "of another policy: no columns": logged(0, 1, rows=NONE),
     "of another policy: some labels on offer": logged(0, 1, offers=[THREE[at % 4] for at in range(COUNT)]),
 }

@@ -31,6 +31,8 @@ class Front:
     setting: Setting = NOTHING
     inapplicable = "the front learns from labels"
     """Why the kinds of situations without a method do not apply."""
+    truths_are_numbers = False
+    """Whether true and false are the numbers 1 and 0; they are categories elsewhere."""
 
     def learn(self, case: Situation, folder: Path) -> Outcome:
         raise Inapplicable(self.inapplicable)
@@ -44,6 +46,8 @@ class Front:
         return STANDARD if isinstance(case, Costly | Offered) else self.setting
 
     def answer(self, case: Situation, folder: Path) -> Outcome:
+        if case.has_truths and self.truths_are_numbers:
+            raise Inapplicable("true and false are the numbers 1 and 0")
         match case:
             case Offered():
                 return self.offer(case, folder)

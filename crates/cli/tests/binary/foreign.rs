@@ -520,6 +520,36 @@ fn labels_that_cannot_be_evaluated_are_refused() {
     }
 }
 
+/// Labels on offer beside right labels: bandit feedback takes such rows for a log unless the label is named, and
+/// every format has the same forecasts then.
+#[test]
+fn labels_on_offer_beside_right_ones() {
+    let rows = [(1, "r", "g", "r"), (2, "g", "b", "b"), (3, "b", "r", "r")];
+    let table = rows.map(|(a, one, other, label)| format!("{a},{one} {other},{label}\n"));
+    let objects = rows.map(|(a, one, other, label)| {
+        format!("{{\"a\":{a},\"shown\":[\"{one}\",\"{other}\"],\"label\":\"{label}\"}}\n")
+    });
+    let folder = Folder::with("rows.csv", format!("a,shown,label\n{}", table.concat().repeat(20)));
+    folder.write("rows.ndjson", objects.concat().repeat(20));
+    folder.write(
+        "labels.ndjson",
+        objects.concat().repeat(20).replace("shown", "labels").replace("label\"", "y\""),
+    );
+    let way = "; if the labels are the right ones, and not those that were played, a run is told so by the option label, which names them\n";
+    let rate = |arguments: &str| {
+        let run = format!("run {arguments} --feedback bandit --learner squarecb --json --quiet");
+        folder.run(&run).succeeded().objects().last().unwrap()["expected_error_rate"].as_f64().unwrap()
+    };
+    let expected = rate("labels.ndjson");
+    for (name, offered, label) in
+        [("rows.csv", "shown", "label"), ("rows.ndjson", "shown", "label"), ("labels.ndjson", "labels", "y")]
+    {
+        let ran = folder.run(&format!("run {name} --feedback bandit --offered {offered} --quiet"));
+        assert!(ran.code == 2 && ran.stderr.ends_with(way), "{name}: {}", ran.stderr);
+        assert_eq!(rate(&format!("{name} --offered {offered} --label {label}")), expected, "{name}");
+    }
+}
+
 /// Rows of which no column is read are rows, in Parquet as in CSV.
 #[cfg(feature = "parquet")]
 #[test]

@@ -88,7 +88,7 @@ impl PlayedRows {
             }
         };
         let (p, earned) = row.take_played();
-        let p = p.ok_or_else(|| absent(probability))?;
+        let p = p.ok_or_else(|| absent(probability) + self.keys.or_right())?;
         check_probability(p).map_err(|what| fault!("the label {} {what}", shown(&*label)))?;
         let cost = earned.map(|earned| self.keys.cost(earned)).transpose()?;
         if let (Some((range, _)), Some(Earned::Number(number))) = (self.range(), earned) {

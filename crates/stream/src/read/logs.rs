@@ -13,6 +13,9 @@ pub(crate) const NAMED: &str =
 /// What is the probability where nobody has written it.
 pub(crate) const SHARES: &str = "; where labels were drawn with fixed shares, as in an A/B test, add it: the share of the label that was played";
 
+/// How rows are read whose labels are right ones, where a log was looked for because of the labels on offer.
+const RIGHT: &str = "; if the labels are the right ones, and not those that were played, a run is told so by the option label, which names them";
+
 /// What takes a log that is none of ours, which `replay` does not.
 pub(crate) const OTHERS: &str = "; another program's log is for `noregret run` and `noregret evaluate`, whose options decision, \
                                    probability and reward name its columns";
@@ -61,6 +64,13 @@ impl Keys {
             offered: offered.clone(),
             ..Self::default()
         })
+    }
+
+    /// The end of a sentence on a column that is not there, if only that of the labels on offer was named.
+    pub(crate) fn or_right(&self) -> &'static str {
+        let ours = Self::default();
+        let named = self.decision != ours.decision || self.probability != ours.probability;
+        if self.offered.is_none() || named { "" } else { RIGHT }
     }
 }
 

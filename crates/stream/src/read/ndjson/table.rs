@@ -340,7 +340,8 @@ pub(crate) fn decide(
         let names = survey.names.iter().chain(beside).map(String::as_str);
         let other_case = names.clone().find(|name| name.eq_ignore_ascii_case(label));
         if let Some(near) = other_case.or_else(|| noregret::param::nearest(label, names)) {
-            return Err(fault!("has no key {} (did you mean {}?)", shown(label), shown(near)));
+            let right = options.logged.as_ref().map_or("", |keys| keys.or_right());
+            return Err(fault!("has no key {} (did you mean {}?){right}", shown(label), shown(near)));
         }
     }
     let played = keys.played.iter().flatten();

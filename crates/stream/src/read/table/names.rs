@@ -135,8 +135,11 @@ pub(crate) fn label_and_weight(
     let label = match &options.label {
         Some(column) => find_column(names, column).map_err(|what| {
             // The names of our own logs are the default.
-            let ours = options.logged.as_ref().is_some_and(|keys| keys.decision == Keys::default().decision);
-            if ours { fault!("{what}{NAMED}") } else { what }
+            let ours = options.logged.as_ref().filter(|keys| keys.decision == Keys::default().decision);
+            match ours {
+                Some(keys) => fault!("{what}{NAMED}{}", keys.or_right()),
+                None => what,
+            }
         })?,
         None => label_by_name(names).unwrap_or(names.len() - 1),
     };

@@ -16,7 +16,7 @@ use super::words::is_number;
 use super::{amount, remarks, text, time};
 use crate::fault::{Fault, fault};
 use crate::read::error::shown;
-use crate::read::logs::SHARES;
+use crate::read::logs::{Keys, SHARES};
 use crate::read::options::ReadOptions;
 use crate::read::table::schema::{CsvField, CsvRole, Style};
 
@@ -154,8 +154,12 @@ fn given_roles(
     let mut given: Vec<Option<CsvRole>> = vec![None; sample.names.len()];
     for (list, role) in options.given() {
         for name in list {
-            let of_shares = if role == CsvRole::Probability { SHARES } else { "" };
-            let column = find(name).map_err(|what| fault!("{what}{of_shares}"))?;
+            let column = find(name).map_err(|what| match role {
+                CsvRole::Probability => {
+                    fault!("{what}{SHARES}{}", options.logged.as_ref().map_or("", Keys::or_right))
+                }
+                _ => what,
+            })?;
             if let Some(other) = given[column].filter(|other| *other != role) {
                 let name = shown(&sample.names[column]);
                 return Err(fault!(
