@@ -198,7 +198,7 @@ mod tests {
                 "4 b:-:0.5*1 of  age=32",
                 "5 b:0:0.25*1 of  age=33 city=Linz=1",
                 "a.csv:6: column \"prob\": \"half\" is not a number",
-                "a.csv:7: column \"click\": \"yes\" is neither a number nor a truth value",
+                "a.csv:7: column \"click\": \"yes\" is neither a number nor a truth value (1 and 0, true and false)",
                 "a.csv:8: has no \"chosen\"",
                 "a.csv:9: has no \"prob\"",
                 "a.csv:10: the label \"b\" was played with probability 2: must be in (0, 1]; percents are divided by 100, and the inverse of a probability is inverted",

@@ -221,7 +221,7 @@ impl Column {
             Ok(_) => Err(self.fault(format!("{} is not finite", shown(cell)))),
             Err(()) => {
                 let what = if self.role == Some(CsvRole::Reward) {
-                    "neither a number nor a truth value"
+                    "neither a number nor a truth value (1 and 0, true and false)"
                 } else {
                     "not a number"
                 };
