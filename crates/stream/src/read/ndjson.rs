@@ -20,13 +20,14 @@
 mod keys;
 pub(crate) mod nan;
 pub(crate) mod offers;
+mod remarks;
 pub(crate) mod single;
 mod syntax;
 mod table;
 mod visit;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -40,7 +41,6 @@ use crate::decisions::line::begins_a_log;
 use crate::decisions::reader::LogReader;
 use crate::decisions::rows::LoggedRows;
 use crate::decisions::{NO_DATA, OURS};
-use crate::fault::Fault;
 use crate::read::blank::Blank;
 use crate::read::columns::{ColumnMap, Columns};
 use crate::read::error::{ReadError, ReadErrorKind, shown};
@@ -55,17 +55,11 @@ use crate::read::row::{Duplicates, FeatureFault, Row};
 use crate::read::source::{Line, Peek, Source};
 use crate::read::table::schema::{CsvRole, CsvSchema};
 use crate::read::table::words::LABEL_NAMES;
-use crate::read::table::{
-    self as tables, Column, absent_note, absent_numbers, agree, describe_roles, like_a_log,
-};
+use crate::read::table::{self as tables, Column, absent_note, absent_numbers, agree, describe_roles};
 use crate::read::vw::json;
 use crate::words::counted;
 
 const LINES: usize = 1000;
-
-/// A remark on a key that may have labels on offer.
-const LIKE_OFFERS: &str = "\"labels\" looks like the labels on offer, and is read as a feature by learners that see the label: the option \
-                           offered = labels makes their forecasts be among them, and with --feedback bandit they are chosen among";
 
 /// What a whole table in one object is answered.
 const WHOLE_TABLE: &str = "is one object of JSON with a whole table, where an object for each row was needed, as pandas writes them by \
@@ -184,7 +178,7 @@ fn plain(
     }
     let table = layout.map(|layout| Table::new(layout, &Arc::new(options.missing()), &mut columns));
     columns.commit();
-    notes.extend(remarks(rows, options, &keys).map_err(|message| source.file_error(message))?);
+    notes.extend(remarks::of(rows, options, &keys).map_err(|message| source.file_error(message))?);
     let mut absent = vec![];
     if let Some(table) = table.as_ref().filter(|_| saved.is_some() && source.size().is_some()) {
         let there = table::paths(rows, &keys);
@@ -217,49 +211,6 @@ fn absent_asked(rows: &[Map<String, Value>], options: &ReadOptions) -> Option<St
     // Rows to be predicted may lack the label that the model knows.
     let label = options.label.clone().filter(|label| saved.label.as_ref() != Some(label));
     table::absent_key(rows, [&label, &options.weight, &options.offered, &options.id])
-}
-
-/// Remarks on keys that are read as data by a new model, and may be meant otherwise.
-fn remarks(rows: &[Map<String, Value>], options: &ReadOptions, keys: &Keys) -> Result<Vec<String>, Fault> {
-    let Some(first) = rows.first().filter(|_| options.schema.is_none()) else { return Ok(vec![]) };
-    let log = keys.label.as_ref().filter(|label| first.contains_key(*label));
-    let (apart, has) = (keys.shape != Shape::Flat, |key: &str| first.contains_key(key));
-    let log = log.map_or(Ok(None), |label| like_a_log(options, label, apart, has))?;
-    let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();
-    let notes = log.into_iter().chain(offers.then(|| LIKE_OFFERS.to_owned()));
-    Ok(notes.chain(ignored(rows, keys)).chain(blanks(rows)).collect())
-}
-
-/// A remark on two keys that differ in the blanks around them alone.
-fn blanks(rows: &[Map<String, Value>]) -> Option<String> {
-    let inside = rows.iter().filter_map(|row| row.get("x")?.as_object());
-    let keys: BTreeSet<&str> = rows.iter().chain(inside).flat_map(Map::keys).map(String::as_str).collect();
-    let key = *keys.iter().find(|key| key.trim() != **key && keys.contains(key.trim()))?;
-    Some(format!(
-        "the keys {} and {} differ in the blanks around them alone, and are two features; if they are one, write it without blanks",
-        shown(key),
-        shown(key.trim())
-    ))
-}
-
-/// A remark on keys that are ignored, if there are any: those beside `x` that have no other meaning.
-fn ignored(rows: &[Map<String, Value>], keys: &Keys) -> Option<String> {
-    const SHOWN: usize = 5;
-    let named = [&keys.label, &keys.weight, &keys.id, &keys.offers];
-    let is_known = |key: &str| {
-        ["x", "tag", "id", LABELS].contains(&key)
-            || named.into_iter().flatten().any(|known| known == key)
-            || keys.plays(key)
-    };
-    let all = rows.iter().filter(|_| keys.shape != Shape::Flat).flat_map(Map::keys).map(String::as_str);
-    let others: BTreeSet<&str> = all.filter(|key| !is_known(key)).collect();
-    let names: Vec<String> = others.iter().take(SHOWN).map(shown).collect();
-    let more = if others.len() > SHOWN { " and others" } else { "" };
-    let [s, are] = if others.len() == 1 { ["", "is"] } else { ["s", "are"] };
-    (!others.is_empty()).then(|| {
-        let names = names.join(", ");
-        format!("the key{s} {names}{more} beside \"x\" {are} ignored: the features are those of \"x\"")
-    })
 }
 
 /// Whether the rows are those of a decision log of ours, and are read as such.

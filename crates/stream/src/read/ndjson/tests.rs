@@ -346,6 +346,26 @@ fn keys_that_differ_in_blanks_are_told() {
     assert_eq!(said(r#"{" age": 1, "y": "a"}"#, r#"{" age": 2, "y": "b"}"#), None);
 }
 
+/// Two writings of a key are two keys, and a label is called as one row calls it, which is said.
+#[test]
+fn keys_in_place_of_others_are_told() {
+    let said = |first: &str, second: &str, what: &str| {
+        let notes = open(&format!("{first}\n{second}\n"), &ReadOptions::default()).notes();
+        notes.into_iter().find(|note| note.contains(what))
+    };
+    let alike = |first: &str, second: &str| said(first, second, "upper and lower case");
+    let sentence = "the keys \"age\" and \"Age\" differ in upper and lower case alone, and are two; if they are one, write it alike";
+    assert_eq!(alike(r#"{"age": 1, "y": "a"}"#, r#"{"Age": 2, "y": "b"}"#).as_deref(), Some(sentence));
+    assert!(alike(r#"{"a": 1, "label": "a"}"#, r#"{"a": 2, "Label": "b"}"#).is_some());
+    assert!(alike(r#"{"x": {"a": 1}, "y": "a"}"#, r#"{"x": {"A": 2}, "y": "b"}"#).is_some());
+    assert_eq!(alike(r#"{"a": 1, "y": "a"}"#, r#"{"a": 1, "A": 2, "y": "b"}"#), None);
+    let place = |first: &str, second: &str| said(first, second, "stands in place of");
+    let sentence = "in 1 of the first 2 rows the key \"y\" stands in place of \"label\", and is no label; if it is theirs, call all alike";
+    assert_eq!(place(r#"{"a": 1, "label": "a"}"#, r#"{"a": 2, "y": "b"}"#).as_deref(), Some(sentence));
+    assert_eq!(place(r#"{"a": 1, "label": "a"}"#, r#"{"a": 2, "label": "b", "y": "b"}"#), None);
+    assert_eq!(place(r#"{"a": 1, "label": "a"}"#, r#"{"a": 2}"#), None);
+}
+
 /// Actions between the rows are no rows of their own, which were unlabelled.
 #[test]
 fn actions_of_elasticsearch_are_refused() {
