@@ -180,6 +180,12 @@ impl Hub {
         if !self.node.as_ref().map_or(Ok(true), |node| prepare(node, name, &folder))? {
             return Ok(None);
         }
+        if self.node.is_none()
+            && let Some(handle) = Handle::resting(name, &folder, &self.limits)
+        {
+            handle.give_behind(self.given.of(name));
+            return Ok(Some(Arc::new(handle)));
+        }
         let recovered = recover(&folder, &self.limits, self.node.as_ref())?;
         if self.ending.load(Ordering::Acquire) {
             return Err("the service is being stopped".into());

@@ -2,7 +2,8 @@
 //! it.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
@@ -18,6 +19,7 @@ use super::engine::{Answer, Engine, Forecasted};
 use super::event::{Decide, Event};
 use super::held::Held;
 use super::reader::{Reader, Seen};
+use super::rested::Rested;
 use super::shared::{Command, Reply, Restored, Shared, now};
 use super::spec::{RowKind, Service, Spec};
 use super::worker::Worker;
@@ -55,50 +57,47 @@ impl Handle {
         limits: &Limits,
     ) -> Result<Self, Fault> {
         let (queue, commands) = channel();
-        let seq = engine.standing.seq;
-        let shared = Arc::new(Shared::new(&engine, store.newest_aside().saturating_sub(seq)));
-        let (kind, folder, common) = (engine.kind, store.folder().to_owned(), store.common());
-        let last = engine.standing.at;
-        if last > now() + 1000 {
-            tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
-        }
+        let (seq, at, kind) = (engine.standing.seq, engine.standing.at, engine.kind);
+        let ahead = store.newest_aside().saturating_sub(seq);
+        let shared = Shared::new(engine.seen(), engine.spec().clone(), engine.standing.followed, ahead);
         let marks = store.marks()?;
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
-        let mut writer = Writer {
-            name: name.to_owned(),
-            engine: Held::new(engine),
-            store,
-            asked: is_new.then(Instant::now),
-            limits: limits.clone(),
-            shared: Arc::clone(&shared),
-            saved,
-            read: VecDeque::new(),
-            saves: None,
-            marks,
-            tried: Instant::now(),
-            torn: false,
-            unread: false,
-            logged: (None, 0),
-            marked: 0,
-            shortened: Instant::now(),
-            takes: None,
-            started: (now().max(last), Instant::now()),
-        };
+        let mut writer = writer(name, Held::new(engine), store, limits, shared, at);
+        (writer.marks, writer.saved) = (marks, saved);
+        writer.asked = is_new.then(Instant::now);
         // Before anybody is answered.
         writer.renew();
-        let worker = Worker::start(writer, commands)
-            .map_err(|error| format!("a thread for {name} cannot be started: {error}"))?;
-        Ok(Self {
-            name: name.to_owned(),
-            kind,
-            folder,
-            limits: limits.clone(),
-            queue,
-            shared,
-            worker,
-            common,
-            evaluations: Continued::default(),
-        })
+        let start = |writer| Worker::start(writer, commands);
+        Self::with(queue, writer, kind, start)
+            .map_err(|error| format!("a thread for {name} cannot be started: {error}").into())
+    }
+
+    /// The model in `folder`, which rests, from what was said of it when it was put away: nothing else of it
+    /// is read until it is asked. `None` where nothing was said, or its files have changed since.
+    pub(crate) fn resting(name: &str, folder: &Path, limits: &Limits) -> Option<Self> {
+        let rested = Rested::read(folder, limits)?;
+        let (queue, commands) = channel();
+        let (seq, at, kind, store) = (rested.seq, rested.at, rested.kind, Store::resting(folder));
+        let ahead = store.newest_aside().saturating_sub(seq);
+        let spec = rested.spec.clone();
+        let shared = Shared::new(rested.seen(), spec, 0, ahead);
+        shared.set_rests(true);
+        let mut writer = writer(name, Held::none(), store, limits, shared, at);
+        writer.saved = seq;
+        Self::with(queue, writer, kind, |writer| Ok(Worker::resting(writer, commands))).ok()
+    }
+
+    /// The handle of the model of `writer`, which `work` takes.
+    fn with(
+        queue: Sender<Command>,
+        writer: Writer,
+        kind: RowKind,
+        work: impl FnOnce(Writer) -> io::Result<Worker>,
+    ) -> io::Result<Self> {
+        let (name, limits, shared) = (writer.name.clone(), writer.limits.clone(), Arc::clone(&writer.shared));
+        let (folder, common) = (writer.store.folder().to_owned(), writer.store.common());
+        let (worker, evaluations) = (work(writer)?, Continued::default());
+        Ok(Self { name, kind, folder, limits, queue, shared, worker, common, evaluations })
     }
 
     /// Queues a command; `Ok(false)` if the queue is full.
@@ -353,12 +352,12 @@ impl Handle {
     /// Lets a new shadow read rows as this model does.
     /// Fails if the shadow has no room for its columns.
     pub(crate) fn teach_reading(&self, shadow: &mut Engine) -> Result<(), Refusal> {
-        shadow.read_as(&self.seen().schema)
+        self.seen().table.as_ref().map_or(Ok(()), |schema| shadow.read_as(schema))
     }
 
     /// Whether its rows are those of a table.
     pub(crate) fn has_table(&self) -> bool {
-        self.seen().schema.csv.is_some()
+        self.seen().table.is_some()
     }
 
     /// The form of its rows, and the largest number of columns, see [`Engine`].
@@ -400,10 +399,42 @@ impl Handle {
     }
 }
 
+/// The writer of a model that has just been started, whose last event was at the time `last`.
+fn writer(
+    name: &str,
+    engine: Held<Engine>,
+    store: Store,
+    limits: &Limits,
+    shared: Shared,
+    last: i64,
+) -> Writer {
+    if last > now() + 1000 {
+        tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
+    }
+    Writer {
+        name: name.to_owned(),
+        engine,
+        store,
+        limits: limits.clone(),
+        shared: Arc::new(shared),
+        asked: None,
+        saved: 0,
+        read: VecDeque::new(),
+        saves: None,
+        marks: Vec::new(),
+        tried: Instant::now(),
+        torn: false,
+        unread: false,
+        logged: (None, 0),
+        marked: 0,
+        shortened: Instant::now(),
+        takes: None,
+        started: (now().max(last), Instant::now()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::json;
 
     use super::*;

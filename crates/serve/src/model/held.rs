@@ -11,6 +11,11 @@ impl<T> Held<T> {
         Self(Some(Box::new(held)))
     }
 
+    /// Of a model that rests.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     /// Whether the model rests.
     pub(crate) fn rests(&self) -> bool {
         self.0.is_none()

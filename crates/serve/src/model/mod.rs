@@ -4,7 +4,7 @@
 //! (`standing`), JSON to features (`flat`) and rows (`rows`), those of a table (`table`), room for new ones
 //! (`room`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
 //! queue (`handle`), the thread that owns it (`writer`) while it is awake (`worker`), what both have in
-//! common (`shared`), what it holds unless the model rests (`held`), the thread that sends events to a
+//! common (`shared`), what it holds unless the model rests (`held`), what a start shows of one that rests (`rested`), the thread that sends events to a
 //! shadow (`follower`), evaluations that go on after their request (`continued`), and recovery
 //! (`recovery`).
 
@@ -29,6 +29,7 @@ pub(crate) mod log;
 mod offer;
 pub(crate) mod reader;
 pub(crate) mod recovery;
+mod rested;
 mod room;
 pub(crate) mod rows;
 mod service;

@@ -28,7 +28,8 @@ use crate::safety::limits::Limits;
 /// What is shown of the state after event `seq`, without its learner.
 pub(crate) struct Seen {
     pub(crate) seq: u64,
-    pub(crate) schema: Schema,
+    /// The schema of a model whose rows are those of a table.
+    pub(crate) table: Option<Schema>,
     /// See [`Engine`].
     pub(crate) most: Option<usize>,
     /// The description of the model.
@@ -74,7 +75,7 @@ impl Engine {
         let lost = self.standing.rebuilt.as_ref().and_then(Rebuilt::lost);
         Seen {
             seq: self.standing.seq,
-            schema: self.schema.clone(),
+            table: self.schema.csv.is_some().then(|| self.schema.clone()),
             most: self.most,
             about: Arc::new(self.about()),
             lost,

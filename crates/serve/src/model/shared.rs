@@ -96,26 +96,27 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The state of a model that has just been started; `ahead` is that of [`Shared::ahead`].
-    pub(super) fn new(engine: &Engine, ahead: u64) -> Self {
+    /// The state of a model that has just been started, with the settings `spec`; `followed` and `ahead` are
+    /// those of [`Shared`].
+    pub(super) fn new(seen: Seen, spec: Spec, followed: u64, ahead: u64) -> Self {
         Self {
-            seen: RwLock::new(Arc::new(engine.seen())),
             reader: RwLock::new(None),
             looked: AtomicU64::new(0),
-            committed: AtomicU64::new(engine.standing.seq),
+            committed: AtomicU64::new(seen.seq),
+            seen: RwLock::new(Arc::new(seen)),
             ahead: AtomicU64::new(ahead),
             waiting: AtomicU64::new(0),
             copied: AtomicU64::new(0),
             took: AtomicU64::new(0),
             started: Instant::now(),
-            spec: RwLock::new(engine.spec.clone()),
+            spec: RwLock::new(spec),
             failed: RwLock::new(None),
             unwritable: RwLock::new(None),
             refused: AtomicU64::new(0),
             saving: AtomicBool::new(false),
             rests: AtomicBool::new(false),
             versions: Mutex::new(None),
-            followed: AtomicU64::new(engine.standing.followed),
+            followed: AtomicU64::new(followed),
             ending: AtomicBool::new(false),
         }
     }
@@ -185,7 +186,7 @@ mod tests {
     fn a_fault_while_a_snapshot_is_written_leaves_the_way_to_the_next() {
         let spec: Spec = serde_json::from_value(json!({"learner": "ogd"})).expect("a spec");
         let engine = Engine::new(spec, &Limits::default()).expect("a model");
-        let shared = Arc::new(Shared::new(&engine, 0));
+        let shared = Arc::new(Shared::new(engine.seen(), engine.spec().clone(), 0, 0));
         shared.saving.store(true, Ordering::Release);
         let saving = Saving(Arc::clone(&shared));
         let writes = std::thread::spawn(move || {

@@ -64,11 +64,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads rows as the model with `schema` does, which this one is to shadow: with its columns, and its
-    /// table if it has one.
+    /// Reads rows as the model with `schema`, a table's, which this one is to shadow: with its columns.
     /// Fails if there is no room for the columns.
     pub(crate) fn read_as(&mut self, schema: &Schema) -> Result<(), Refusal> {
-        if schema.csv.is_none() || self.kind != RowKind::Columns {
+        if self.kind != RowKind::Columns {
             return Ok(());
         }
         let columns = schema.columns.count() as usize;

@@ -28,10 +28,15 @@ impl Worker {
     /// Starts the thread of a model.
     /// Fails if there can be no more threads.
     pub(super) fn start(writer: Writer, commands: Receiver<Command>) -> io::Result<Self> {
-        let state = State { left: Some((writer, commands)), starts: false, thread: None };
-        let worker = Self(Arc::new(Mutex::new(state)));
+        let worker = Self::resting(writer, commands);
         worker.wake()?;
         Ok(worker)
+    }
+
+    /// That of a model that rests.
+    pub(super) fn resting(writer: Writer, commands: Receiver<Command>) -> Self {
+        let state = State { left: Some((writer, commands)), starts: false, thread: None };
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Starts a thread for a command that was sent, where there is none because the model rests.

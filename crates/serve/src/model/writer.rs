@@ -3,9 +3,9 @@
 //! many requests.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use noregret_stream::Fault;
@@ -15,11 +15,10 @@ use super::engine::{Answer, Engine};
 use super::event::Event;
 use super::held::Held;
 use super::reader::Seen;
-use super::recovery::{recover, wake};
+use super::recovery::recover;
 use super::shared::{Command, Reply, Saving, Shared, now};
 use super::spec::{Aggregation, Service};
 use crate::locks::Unpoisoned;
-use crate::process;
 use crate::refusal::{Refusal, shown, shown_value};
 use crate::safety::limits::Limits;
 use crate::store::{self, Past, Store};
@@ -30,6 +29,7 @@ mod aside;
 mod behind;
 mod expiry;
 mod replaced;
+mod rest;
 mod retention;
 
 /// Largest number of events per commit.
@@ -41,10 +41,6 @@ const TICK: Duration = Duration::from_millis(250);
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
 /// Interval between attempts to resume a model that is suspended or refuses writes.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-
-/// Held by a model that goes to rest, whose snapshot takes as much memory as its state: of many that would do
-/// so at once, one does.
-static RESTING: Mutex<()> = Mutex::new(());
 
 /// See the [module](self).
 pub(super) struct Writer {
@@ -167,11 +163,18 @@ impl Writer {
         if let Some(saves) = self.saves.take() {
             saves.join();
         }
-        if !self.engine.rests() && self.engine.standing.seq > self.saved && self.failure().is_none() {
+        if self.engine.rests() || self.failure().is_some() {
+            return;
+        }
+        if self.engine.standing.seq > self.saved {
             let snapshot = self.engine.snapshot();
             if let Err(what) = self.store.write_snapshot(self.engine.standing.seq, &snapshot) {
                 tracing::error!(model = %self.name, "the last snapshot was not written; the log is complete: {what}");
+                return;
             }
+        }
+        if self.may_rest() {
+            self.put_away();
         }
     }
 
@@ -424,75 +427,6 @@ impl Writer {
             let mut begun = false;
             if self.begin(&mut begun).is_ok() {
                 self.store.roll_back();
-            }
-        }
-    }
-
-    /// Lets a model rest for which no command has come in a while, less where memory is short, unless time
-    /// itself changes it: waiting times of decisions, the age of its log, or the model that it shadows.
-    fn rest_sometimes(&mut self) {
-        let since = self.asked.map_or(u64::MAX, |asked| asked.elapsed().as_secs());
-        let rest = process::rest_after(self.limits.rest_seconds);
-        if self.engine.rests() || since < rest || self.failure().is_some() {
-            return;
-        }
-        let Service { wait_seconds, retain_days, retain_mib, .. } = self.engine.spec.service;
-        let waits = wait_seconds.is_some() && self.engine.waiting.len() + self.engine.asked.len() > 0;
-        if waits
-            || retain_days.is_some()
-            || retain_mib.is_some()
-            || self.engine.spec.shadow_of.is_some()
-            || self.shared.unwritable().is_some()
-            || self.shared.saving.load(Ordering::Acquire)
-        {
-            return;
-        }
-        // Otherwise at the next tick.
-        let alone = RESTING.try_lock();
-        if matches!(alone, Err(TryLockError::WouldBlock)) {
-            return;
-        }
-        let seq = self.engine.standing.seq;
-        if seq > self.saved {
-            if let Err(what) = self.store.write_snapshot(seq, &self.engine.snapshot()) {
-                tracing::error!(model = %self.name, "a snapshot was not written; the log is complete: {what}");
-                self.asked = Some(Instant::now());
-                return;
-            }
-            self.saved = seq;
-        }
-        self.show_another();
-        self.engine.rest();
-        self.store.rest();
-        self.shared.set_rests(true);
-    }
-
-    /// Reads the state of a model that rests; false if that fails.
-    fn wakes(&mut self) -> bool {
-        let (folder, seq) = (self.store.folder().to_owned(), self.shared.committed.load(Ordering::Acquire));
-        let put_away = wake(&folder, &self.limits).ok();
-        let put_away = put_away.filter(|engine| engine.standing.seq == seq && !self.store.is_behind(seq));
-        let opens = put_away.is_some() && self.store.wake().is_ok();
-        let put_away = put_away.filter(|_| opens && self.store.top().is_ok_and(|top| top == seq));
-        let woken = match put_away {
-            Some(engine) => Ok(engine),
-            // Somebody has changed the files, or another node has learnt more.
-            None => self.recovered().map(|(store, engine)| {
-                self.go_on_from(store, &engine);
-                engine
-            }),
-        };
-        self.shared.set_rests(woken.is_err());
-        match woken {
-            Ok(engine) => {
-                self.engine = Held::new(engine);
-                true
-            }
-            Err(what) => {
-                self.tried = Instant::now();
-                tracing::error!(model = %self.name, "the model is suspended: {what}");
-                *self.shared.failed.write().unpoisoned() = Some(what.into());
-                false
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::nodes::{Line, State};
 pub(crate) use self::files::{read_version, sync_all, versions, write_snapshot};
 pub(crate) use self::linked::{prepare, remove, set_aside};
 pub(crate) use self::reading::{Span, Tail, back_up, decided, event_times, read_log, shadowed_by};
-pub(crate) use self::states::{last_snapshot, newest_snapshot};
+pub(crate) use self::states::{Stamps, last_snapshot, newest_snapshot, stamps};
 
 /// The events of a model, and the folder of its snapshots.
 pub(crate) struct Store {

@@ -2,17 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use noregret_stream::Fault;
 use rusqlite::OptionalExtension as _;
+use serde::{Deserialize, Serialize};
 
 use super::files::{self, MARKS, SNAPSHOTS, VERSIONS, file_of, seqs, snapshot_path};
-use super::{Logged, Store, decoded, room_in};
+use super::{FILE, Logged, Store, decoded, file_id, room_in};
 use crate::model::event::Outcome;
+use crate::model::held::Held;
 use crate::nodes::Node;
 
 impl Store {
+    /// The store in `folder` of a model that rests, until [`Store::wake`].
+    pub(crate) fn resting(folder: &Path) -> Self {
+        Self { db: Held::none(), folder: folder.to_owned(), file: file_id(&folder.join(FILE)), link: None }
+    }
+
     /// Opens the store in `folder`, and reads what other nodes have written if `node` has a log in common
     /// with them. With the number of the last event.
     /// Fails if its database is damaged, or the common log cannot be reached.
@@ -125,6 +132,27 @@ impl Store {
 pub(crate) fn last_snapshot(folder: &Path) -> Option<(u64, SystemTime)> {
     let seq = files::snapshots(folder).ok()?.pop()?;
     Some((seq, std::fs::metadata(snapshot_path(folder, seq)).ok()?.modified().ok()?))
+}
+
+/// By what is known whether the files of a model are as they were when it was put away: of its database and
+/// its newest snapshot, the size in bytes and the time of the last change, in nanoseconds since 1970.
+#[derive(PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stamps([(u64, u64); 2]);
+
+/// Those of the model in `folder`, which was put away after event `seq`; none where its newest snapshot is
+/// another one, or its database has a write-ahead log: it is open, or was when its service was killed.
+pub(crate) fn stamps(folder: &Path, seq: u64) -> Option<Stamps> {
+    let database = folder.join(FILE);
+    let is_open = std::fs::metadata(database.with_extension("sqlite-wal")).is_ok_and(|file| file.len() > 0);
+    if is_open || files::snapshots(folder).ok()?.last() != Some(&seq) {
+        return None;
+    }
+    let stamp = |path: &Path| {
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let changed = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some((file.len(), changed.as_nanos() as u64))
+    };
+    Some(Stamps([stamp(&database)?, stamp(&snapshot_path(folder, seq))?]))
 }
 
 /// The newest snapshot in `folder`.

@@ -1,6 +1,8 @@
 //! A service that has just been started: what it says of itself, and of models that are not recovered yet.
 
+use std::io::Write as _;
 use std::process::Command;
+use std::time::Duration;
 
 use noregret_serve::Limits;
 use serde_json::{Value, json};
@@ -211,4 +213,81 @@ fn a_program_without_traces_says_where_one_is() {
     let refused = noregret_serve::serve(&options, &noregret_stream::Stop::default(), |_| {});
     let said = refused.expect_err("it has none").to_string();
     assert!(said.starts_with("--traces: ") && said.contains("Python's wheels"), "{said}");
+}
+
+/// The models as they are listed, without what a restart changes.
+fn listed(service: &Service) -> Value {
+    let mut listed = service.get("/v1/models").ok(200);
+    for model in listed["models"].as_array_mut().expect("models") {
+        let model = model.as_object_mut().expect("a model");
+        for name in ["versions", "resting"] {
+            model.remove(name);
+        }
+    }
+    listed
+}
+
+/// A start reads no model that can rest, and shows all as they were; what is wrong with the files of one is
+/// found when somebody asks for it. With other limits they are described anew.
+#[test]
+fn a_start_reads_no_model_that_rests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    let spec = json!({"learner": "ogd", "labels": ["a", "b"]});
+    let learn = |service: &Service, name: &str| {
+        service.post(&format!("/v1/models/{name}/learn"), &json!({"x": {"v": 1}, "y": "a"})).ok(200)
+    };
+    for name in ["good", "spoilt"] {
+        service.put(&format!("/v1/models/{name}"), &spec).ok(201);
+        (0..3).for_each(|_| drop(learn(&service, name)));
+    }
+    let before = listed(&service);
+    service.stop();
+    let newest = newest_snapshot(folder.path(), "spoilt");
+    let changed = std::fs::metadata(&newest).and_then(|file| file.modified()).expect("a time");
+    let mut file = std::fs::OpenOptions::new().write(true).open(&newest).expect("writable");
+    file.write_all(b"no header").and_then(|()| file.set_modified(changed)).expect("writable");
+    std::fs::remove_file(newest.with_file_name("00000000000000000000.safetensors")).expect("removable");
+    let service = Service::start(folder.path());
+    assert_eq!(listed(&service), before);
+    assert_eq!(service.get("/healthz").ok(200)["resting"], 2);
+    for (name, again) in [("good", false), ("spoilt", true)] {
+        learn(&service, name);
+        let about = service.get(&format!("/v1/models/{name}")).ok(200);
+        assert_eq!((&about["rounds"], about["rebuilt"].is_object()), (&json!(4), again), "{about}");
+    }
+    assert_eq!(service.get("/v1/models/good").ok(200)["room"]["most"], Limits::default().columns);
+    service.stop();
+    let service = Service::with(folder.path(), Limits { columns: 512, ..Limits::default() });
+    assert_eq!(service.get("/v1/models/good").ok(200)["room"]["most"], 512);
+}
+
+/// What was said of a model when it went to rest does not count where the service was killed after it had
+/// learnt more.
+#[test]
+fn a_killed_service_goes_on_with_what_was_learnt_last() {
+    let (folder, killed) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let learn = |service: &Service, rows: u64| {
+        for _ in 0..rows {
+            service.post("/v1/models/m/learn", &json!({"x": {"v": 1}, "y": "a"})).ok(200);
+        }
+    };
+    learn(&service, 3);
+    service.stop();
+    let service = Service::start(folder.path());
+    learn(&service, 2);
+    // The files as a kill leaves them, with their times.
+    let [from, to] = [&folder, &killed].map(|folder| folder.path().join("models/m"));
+    super::years::copy(&from, &to);
+    assert!(to.join("rested.json").exists());
+    let snapshots = [folder.path(), killed.path()].map(|dir| newest_snapshot(dir, "m"));
+    for [from, to] in [[from, to].map(|model| model.join("events.sqlite")), snapshots] {
+        let changed = std::fs::metadata(from).and_then(|file| file.modified()).expect("a time");
+        let file = std::fs::OpenOptions::new().write(true).open(to).expect("writable");
+        file.set_modified(changed).expect("writable");
+    }
+    let service = Service::start(killed.path());
+    assert_eq!(service.get("/v1/models").ok(200)["models"][0]["rounds"], 5);
 }
