@@ -1,15 +1,18 @@
 //! Connections: a bounded number, with time limits and graceful shutdown.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, Version, header};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -66,7 +69,8 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: &Stop, li
             let (router, ending) = (router.clone(), ending.clone());
             // Answers are small and must not be delayed.
             let _ = stream.set_nodelay(true);
-            let stream = TimedStream { stream, most: answer, waits: None };
+            let whole = Arc::new(AtomicBool::new(true));
+            let stream = TimedStream { stream, most: answer, waits: None, whole };
             open.spawn(async move {
                 one(stream, from, router, idle, ending).await;
                 drop(place);
@@ -91,11 +95,23 @@ async fn one(
     mut ending: watch::Receiver<()>,
 ) {
     let router = TowerToHyperService::new(router);
-    let stuck = Arc::new(Notify::new());
-    let of_body = Arc::clone(&stuck);
+    let (stuck, whole) = (Arc::new(Notify::new()), Arc::clone(&stream.whole));
+    let (of_body, of_answer) = (Arc::clone(&stuck), Arc::clone(&stream.whole));
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(from));
-        router.call(request.map(|body| WholeBody { body: Some(body), idle, stuck: Arc::clone(&of_body) }))
+        let (is_old, whole) = (request.version() == Version::HTTP_10, Arc::clone(&of_answer));
+        let body = |body| WholeBody { body: Some(body), idle, stuck: Arc::clone(&of_body) };
+        let answering = router.call(request.map(body));
+        async move {
+            let mut answer = answering.await?;
+            // HTTP/1.0 has no pieces: the end of an answer of unknown length is that of the connection.
+            if is_old && answer.body().size_hint().exact().is_none() {
+                *answer.version_mut() = Version::HTTP_10;
+                answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                whole.store(false, Ordering::Relaxed);
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -103,13 +119,18 @@ async fn one(
             .header_read_timeout(idle)
             .serve_connection(TokioIo::new(stream), service)
     );
-    tokio::select! {
-        // A client that disconnects is not an error.
-        _ = connection.as_mut() => return,
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
         () = stuck.notified() => return,
-        _ = ending.changed() => connection.as_mut().graceful_shutdown(),
+        _ = ending.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.as_mut().await
+        }
+    };
+    // A client that disconnects is not an error.
+    if ended.is_ok() {
+        whole.store(true, Ordering::Relaxed);
     }
-    let _ = connection.await;
 }
 
 /// A connection whose client has to read its answers: if it takes nothing of one for a while, writing fails,
@@ -120,6 +141,17 @@ struct TimedStream {
     most: Duration,
     /// Runs while nothing can be written.
     waits: Option<Pin<Box<Sleep>>>,
+    /// False while an answer is written whose end is that of the connection.
+    whole: Arc<AtomicBool>,
+}
+
+impl Drop for TimedStream {
+    /// An answer that breaks off is no whole one: its client is told by a reset.
+    fn drop(&mut self) {
+        if !self.whole.load(Ordering::Relaxed) {
+            let _ = self.stream.set_zero_linger();
+        }
+    }
 }
 
 impl TimedStream {

@@ -1,6 +1,6 @@
 //! Clients that stop, and what they hold; clients of models that come and go.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -93,4 +93,33 @@ fn a_deleted_model_leaves_no_version_to_the_next() {
     // Longer than a snapshot takes.
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(service.get("/v1/models/m").ok(200)["versions"], json!([0]));
+}
+
+/// HTTP/1.0 has no pieces: an answer of unknown length ends with its connection, which it says, also where the
+/// client would have kept it; one that breaks off ends in an error.
+#[test]
+fn an_export_over_http_1_0_is_whole_or_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = json!({"x": {"v": 1, "said": "x".repeat(500)}, "y": "a"}).to_string();
+    let rows = vec![row; 4000].join("\n");
+    service.send("POST", "/v1/models/m/learn", "application/x-ndjson", rows.as_bytes());
+    let read = |kept: &str| {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        let asked = format!("GET /v1/models/m/log HTTP/1.0\r\n{kept}\r\n");
+        stream.write_all(asked.as_bytes()).expect("it is asked");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map(|_| answer)
+    };
+    for kept in ["", "connection: keep-alive\r\n"] {
+        let answer = read(kept).expect("a whole answer");
+        let head = answer.split("\r\n\r\n").next().unwrap_or_default();
+        assert!(head.starts_with("HTTP/1.0 200") && head.contains("connection: close"), "{head}");
+        assert!(!head.contains("keep-alive") && answer.lines().count() > 4000, "{head}");
+    }
+    let db = rusqlite::Connection::open(folder.path().join("models/m/events.sqlite")).expect("a database");
+    db.execute("UPDATE events SET body = 'x' WHERE seq = 3990", []).expect("a change");
+    let error = read("").expect_err("it breaks off");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
