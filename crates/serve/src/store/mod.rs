@@ -4,6 +4,7 @@
 mod files;
 mod linked;
 mod reading;
+mod space;
 mod states;
 
 use std::path::{Path, PathBuf};
@@ -76,10 +77,6 @@ const FILE: &str = "events.sqlite";
 /// milliseconds.
 const CHECKPOINT: i64 = 256;
 
-/// Number of bytes of the disk that events leave free.
-#[cfg(unix)]
-const LEAST_FREE: u64 = 32 << 20;
-
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS events (
     seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, id TEXT, body TEXT NOT NULL, outcome TEXT
@@ -105,28 +102,6 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_timeout(std::time::Duration::from_secs(5))?;
     Ok(db)
-}
-
-/// See [`Store::check_room`].
-#[cfg(unix)]
-fn room_in(folder: &Path) -> Result<(), Fault> {
-    // A disk that does not tell is tried.
-    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
-    let (free, all) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-    let least = LEAST_FREE.min(all / 16);
-    if free >= least {
-        return Ok(());
-    }
-    let (folder, free, least) = (folder.display(), free >> 10, least >> 10);
-    let what =
-        format!("the disk of {folder} is full: {free} KiB are free, and {least} KiB are kept for snapshots");
-    Err(what.into())
-}
-
-/// Unknown on other systems: writing is tried.
-#[cfg(not(unix))]
-fn room_in(_: &Path) -> Result<(), Fault> {
-    Ok(())
 }
 
 impl Store {
@@ -233,26 +208,6 @@ impl Store {
 
     fn failed(&self, error: &rusqlite::Error) -> Fault {
         format!("{}: {error}", self.path().display()).into()
-    }
-
-    /// Whether there is room on the disk for a group of events and a snapshot: a full disk is noticed before
-    /// events are applied, because what the learner has learnt cannot be undone.
-    /// Fails if less is free than [`LEAST_FREE`], or a sixteenth of a small disk.
-    pub(crate) fn check_room(&self) -> Result<(), Fault> {
-        room_in(&self.folder)
-    }
-
-    /// Tries whether something can be written durably.
-    pub(crate) fn try_write(&mut self) -> Result<(), Fault> {
-        self.check_room()?;
-        let done = self.db.execute_batch(
-            "BEGIN IMMEDIATE;
-             CREATE TABLE IF NOT EXISTS tried (bytes BLOB NOT NULL);
-             INSERT INTO tried VALUES (zeroblob(262144));
-             COMMIT;
-             DROP TABLE tried;",
-        );
-        done.map_err(|error| self.failed(&error)).inspect_err(|_| self.roll_back())
     }
 
     /// Closes the database, until [`Store::wake`].
@@ -483,13 +438,6 @@ impl Store {
     pub(crate) fn is_forgetting(&self) -> Result<bool, Fault> {
         let before = "SELECT EXISTS (SELECT 1 FROM events WHERE seq <= (SELECT min(seq) FROM segments))";
         self.db.query_row(before, [], |row| row.get(0)).map_err(|error| self.failed(&error))
-    }
-
-    /// Number of bytes of the database that are in use.
-    pub(crate) fn size(&self) -> Result<u64, Fault> {
-        let of = |what| self.db.pragma_query_value(None, what, |row| row.get::<_, i64>(0));
-        let used = || Ok((of("page_count")? - of("freelist_count")?) * of("page_size")?);
-        used().map(|bytes| bytes.max(0) as u64).map_err(|error: rusqlite::Error| self.failed(&error))
     }
 
     /// Number of bytes of the events after `seq`.

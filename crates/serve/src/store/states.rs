@@ -9,7 +9,8 @@ use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
 use super::files::{self, MARKS, SNAPSHOTS, VERSIONS, file_of, seqs, snapshot_path};
-use super::{FILE, Logged, Store, decoded, file_id, room_in};
+use super::space::room_in;
+use super::{FILE, Logged, Store, decoded, file_id};
 use crate::model::event::Outcome;
 use crate::model::held::Held;
 use crate::nodes::Node;

@@ -293,6 +293,35 @@ fn a_log_is_replaced_while_its_model_rests() {
     assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 4);
 }
 
+/// The disk gets back what a deleted log took: a full one takes events again, and the model goes on.
+#[test]
+fn a_deleted_log_leaves_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let texts: Vec<String> = (0..100).map(|at| format!("{at}{}", "x".repeat(1000))).collect();
+    let row = json!({"x": {"said": texts}, "y": "a"});
+    let learn = |service: &Service, rows: u64| {
+        for _ in 0..rows {
+            service.post("/v1/models/m/learn", &row).ok(200);
+        }
+    };
+    let bytes = || -> u64 {
+        let files =
+            ["events.sqlite", "events.sqlite-wal"].map(|file| folder.path().join("models/m").join(file));
+        files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum()
+    };
+    learn(&service, 40);
+    assert!(bytes() > 3 << 20, "{} bytes", bytes());
+    service.delete("/v1/models/m/log").ok(204);
+    assert!(bytes() < 1 << 19, "{} bytes", bytes());
+    learn(&service, 2);
+    service.stop();
+    let service = Service::start(folder.path());
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 42);
+    assert_eq!(service.get("/v1/models/m/log").lines().len(), 2);
+}
+
 /// The reports of a loop of Personalizer's protocol are part of a backup.
 #[test]
 fn reports_are_in_backups() {

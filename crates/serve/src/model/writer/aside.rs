@@ -116,6 +116,9 @@ impl Writer {
         done.inspect_err(|_| self.store.roll_back())?;
         self.store.remove_before(seq);
         self.marks.clear();
+        if let Err(what) = self.store.give_back() {
+            tracing::warn!(model = %self.name, "the disk has not got back what the old log took: {what}");
+        }
         Ok(())
     }
 }
