@@ -123,3 +123,29 @@ fn an_export_over_http_1_0_is_whole_or_an_error() {
     let error = read("").expect_err("it breaks off");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
+
+/// A request with two lengths has its pieces, as RFC 9112 (6.3) wants it, and nothing behind it is a request:
+/// a proxy that goes by the other length could be made to hide one there.
+#[test]
+fn nothing_is_hidden_behind_two_lengths() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let service = Service::start(folder.path());
+    service.put("/v1/models/m", &json!({"learner": "ogd", "labels": ["a", "b"]})).ok(201);
+    let row = json!({"x": {"v": 1}, "y": "a"}).to_string();
+    let pieces = format!("{:x}\r\n{row}\r\n0\r\n\r\n", row.len());
+    let hidden = "DELETE /v1/models/m HTTP/1.1\r\nhost: a\r\n\r\n";
+    let whole = format!("content-length: {}\r\n", pieces.len() + hidden.len());
+    let in_pieces = "transfer-encoding: chunked\r\n".to_owned();
+    for lengths in [[&whole, &in_pieces], [&in_pieces, &whole]] {
+        let mut stream = TcpStream::connect(service.address).expect("a connection");
+        let lengths = lengths.map(String::as_str).concat();
+        let asked = format!("POST /v1/models/m/learn HTTP/1.1\r\nhost: a\r\n{lengths}\r\n{pieces}{hidden}");
+        stream.write_all(asked.as_bytes()).expect("it is asked");
+        let mut answer = String::new();
+        // What is left unread may end the connection by a reset, behind the answer.
+        let _ = stream.read_to_string(&mut answer);
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("connection: close"), "{answer}");
+    }
+    assert_eq!(service.get("/v1/models/m").ok(200)["rounds"], 2);
+}
