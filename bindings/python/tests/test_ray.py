@@ -411,6 +411,19 @@ def test_served_models_take_lists_and_know_their_routes(tmp_path, root):
     assert answered(bandit, "/predict", {"x": [0, 0, 0]}, root)[0] == 404
 
 
+def test_served_models_forecast_numbers(tmp_path):
+    from noregret.ray._serve import Predictor
+
+    learner = Learner("vaw", features=2)
+    learner.update([[1.0, 2.0], [2.0, 1.0]] * 20, [5.0, 4.0] * 20)
+    learner.save(tmp_path / "model.safetensors")
+    app = Predictor(str(tmp_path / "model.safetensors"))
+    for x in ([1.0, 2.0], [[1.0, 2.0], [2.0, 1.0]]):
+        found = learner.predict(x)
+        told = {"label": found} if x[0] == 1.0 else [{"label": one} for one in found.tolist()]
+        assert answered(app, "/predict", {"x": x}) == (200, told)
+
+
 def test_a_served_bandit_takes_labels_on_offer_rewards_and_costs(tmp_path):
     from noregret.ray._serve import Decider
 

@@ -28,24 +28,26 @@ a call of a shared bandit has together is no more."""
 
 
 class Predictor:
-    """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}`, several rows by as many
-    answers. Rows are lists of numbers, or objects with the columns of a table by name."""
+    """Predicts with a saved model: `{"x": [..]}` is answered by `{"label", "p": {label: probability}}` (by `{"label"}`, a number, if
+    targets are numbers), several rows by as many answers. Rows are lists of numbers, or objects with the columns of a table by name."""
 
     def __init__(self, model: str) -> None:
         self._learner = Learner.load(model)
         self._names = self._learner.labels
         outputs = self._learner._labels_out()
-        self._labels = list(range(len(self._names))) if outputs is None else outputs.tolist()
+        self._labels = list(map(_plain, range(len(self._names)) if outputs is None else outputs.tolist()))
 
     def predict(self, x: Any) -> dict[str, Any] | list[dict[str, Any]]:
         """The forecast of one row, in the order of the model's columns or by their names; those of a list of rows."""
+        if self._learner._real:
+            found = np.asarray(self._learner.predict(x))
+            return {"label": found.item()} if found.ndim == 0 else [{"label": one} for one in found.tolist()]
         p = self._learner.predict_proba(x)
-        return self._told(p) if p.ndim == 1 else [self._told(row) for row in p]
-
-    def _told(self, p: Any) -> dict[str, Any]:
         # Classes without a label are reserved space.
-        known = p[: len(self._names)]
-        return {"label": _plain(self._labels[int(np.argmax(known))]), "p": dict(zip(self._names, known.tolist(), strict=True))}
+        known = p.reshape(-1, p.shape[-1])[:, : len(self._names)]
+        best = known.argmax(axis=1).tolist()
+        told = [{"label": self._labels[at], "p": dict(zip(self._names, row, strict=True))} for at, row in zip(best, known.tolist(), strict=True)]
+        return told[0] if p.ndim == 1 else told
 
     async def __call__(self, request: Any) -> Any:
         async def answer(_: str, body: Any) -> tuple[int, Any]:
