@@ -69,7 +69,7 @@ def server(tmp_path):
 
 def test_redis_streams(server, monkeypatch):
     module = recipe("redis_stream")
-    module.ROWS = 30
+    module.ROWS = module.BEGIN = 30
     x, y = stream(200, 3, 2)
     labels = [("no", "yes")[label] for label in y]
 
@@ -121,6 +121,7 @@ def test_redis_streams(server, monkeypatch):
 
 def test_redis_entries_that_are_no_rows_are_passed_over(server, capsys):
     module = recipe("redis_stream")
+    module.BEGIN = 1
     row = {"a": 1.0, "label": "no"}
     rows = [{"row": "{"}, {"other": "1"}, {"row": json.dumps(row)}, {"row": "[1]"}, {"row": json.dumps(row | {"label": "maybe"})}]
     sent = [server.xadd("odd", fields) for fields in rows]
@@ -136,19 +137,34 @@ def test_redis_entries_that_are_no_rows_are_passed_over(server, capsys):
     assert server.hget("odd:model", "position") == last
 
 
+def test_redis_waits_for_the_rows_that_decide_what_columns_hold(server, capsys):
+    """Of the first text alone, a word, the learner would know no other one."""
+    module = recipe("redis_stream")
+    module.BEGIN = 6
+    texts = ["login", "cannot log in", "where is my invoice", "I have no invoice", "it came too late", "it came broken", "no invoice"]
+    for at, text in enumerate(texts):
+        server.xadd("tickets", {"row": json.dumps({"text": text, "label": "no"} | ({"place": 1} if at == 6 else {}))})
+        module.learn(server, "tickets", ["no", "yes"], "ogd")
+        assert server.xlen("tickets:forecasts") == (at + 1 if at >= 5 else 0)
+    learner = pickle.loads(server.hget("tickets:model", "learner"))
+    assert learner.roles["text"] == "text" and "text~invoice" in learner.columns
+    assert 'the column "place" is new' in capsys.readouterr().err
+
+
 def test_redis_is_read_as_the_page_says(server):
     """Until it is ended, also when nothing comes for longer than the client waits by itself."""
     address = f"redis://127.0.0.1:{server.connection_pool.connection_kwargs['port']}"
     script = [sys.executable, RECIPES / "redis_stream.py", address, "tickets", "access", "billing"]
     with subprocess.Popen(script) as waits:
-        for sent, pause in enumerate((0, 7)):
+        for sent, pause in ((1000, 0), (1001, 7)):
             time.sleep(pause)
-            server.xadd("tickets", {"row": json.dumps({"text": "cannot log in", "priority": 2, "label": "access"})})
+            while server.xlen("tickets") < sent:
+                server.xadd("tickets", {"row": json.dumps({"text": "cannot log in", "priority": 2, "label": "access"})})
             until = time.monotonic() + 60
-            while time.monotonic() < until and waits.poll() is None and server.xlen("tickets:forecasts") <= sent:
+            while time.monotonic() < until and waits.poll() is None and server.xlen("tickets:forecasts") < sent:
                 time.sleep(0.1)
         waits.terminate()
-    assert server.xlen("tickets:forecasts") == 2
+    assert server.xlen("tickets:forecasts") == 1001
 
 
 # Kafka

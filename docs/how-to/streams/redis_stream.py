@@ -7,25 +7,36 @@ The model is kept in Redis, with the position in the stream up to which it has l
 transaction: whatever is killed, and when, the next start goes on from the last transaction. A second program on the same stream is no
 harm: only the one that wrote last goes on, the other one loads its model. An entry that is no row, or whose label is none of those named,
 is passed over, and named on standard error.
+
+What a column holds (words, categories, numbers), and which of them have features, is decided by the rows of the first transaction, for which
+the program waits until the stream has BEGIN entries.
 """
 
 import json
 import pickle
 import sys
+import time
 
 import redis
 from noregret import Learner
 
 ROWS = 500  # the most rows between two transactions
+BEGIN = 1000  # the entries of the first one
 
 
 def learn(client, stream, labels, name="auto", wait=None):
     """Learns what is in the stream, and what comes in each `wait` milliseconds (0: for ever)."""
     learner, position = load(client, stream, labels, name)
-    while entries := client.xread({stream: position}, count=ROWS, block=wait):
+    while position == "0" and client.xlen(stream) < BEGIN:
+        if wait is None:
+            return
+        time.sleep(1)
+    while entries := client.xread({stream: position}, count=BEGIN if position == "0" else ROWS, block=wait):
         ((_, entries),) = entries
         good = list(readable(entries, labels))
         told = learner.run([row for _, row, _ in good], [label for _, _, label in good]) if good else None
+        for note in told.notes if told else []:
+            print(note, file=sys.stderr)
         last = entries[-1][0].decode()
         try:
             with client.pipeline() as transaction:
