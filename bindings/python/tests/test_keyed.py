@@ -421,6 +421,20 @@ def test_what_the_rows_need_is_on_the_disk_before_them(tmp_path, monkeypatch):
     assert steps[:2] == ["content", "name"] and (tmp_path / "columns.json").read_bytes() == b"[]"
 
 
+def test_threads_of_a_producer_lose_no_batch(tmp_path):
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with KeyedLearners(tmp_path, "ogd", labels=["no", "yes"], actors=1) as keyed, ThreadPoolExecutor(6) as pool:
+            sent = [pool.submit(keyed.learn, ["k", "l"], [{"a": 1.0, "b": float(at)}] * 2, ["no", "yes"]) for at in range(60)]
+            assert [len(one.result().played) for one in sent] == [2] * 60 and keyed.get("k").rounds == keyed.get("l").rounds == 60
+    finally:
+        sys.setswitchinterval(before)
+
+
 def test_times_that_are_keys_are_written_alike(tmp_path):
     import datetime
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,8 @@ class _Keyed:
             "partitions": partitions,
             "facts": facts,
         }
+        self._turn = threading.RLock()
+        """Calls of several threads take turns: batches have an order, and their numbers."""
         path = Path(folder).absolute()
         path.mkdir(parents=True, exist_ok=True)
         self._about, self._path = description, path
@@ -311,20 +314,23 @@ class _Keyed:
     def checkpoint(self) -> None:
         """Writes all learners in memory into the store and removes the rows that they have learnt, which makes a
         restart faster. Not needed for durability."""
-        for handle in [actor.call("checkpoint") for actor in self._running()]:
-            self._engine.get(handle)
+        with self._turn:
+            for handle in [actor.call("checkpoint") for actor in self._running()]:
+                self._engine.get(handle)
 
     def __len__(self) -> int:
         """Number of keys."""
-        return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._running()])
+        with self._turn:
+            return sum(self._engine.get(handle) for handle in [actor.call("count") for actor in self._running()])
 
     def counts(self) -> dict[str, int]:
         """Counts of the actors: `keys`, `in_memory` and their `bytes`, `events` since the last checkpoint, `loads` and `evictions`, and the
         rows that are `waiting` for their labels or were `forgotten` before."""
         total: dict[str, int] = {}
-        for handle in [actor.call("counts") for actor in self._running()]:
-            for name, value in self._engine.get(handle).items():
-                total[name] = total.get(name, 0) + value
+        with self._turn:
+            for handle in [actor.call("counts") for actor in self._running()]:
+                for name, value in self._engine.get(handle).items():
+                    total[name] = total.get(name, 0) + value
         return total
 
     def get(self, key: Any) -> Any:
@@ -334,10 +340,11 @@ class _Keyed:
         from .._core import Learner as CoreLearner
         from .._learner import Learner
 
-        actors = self._running()
         (name,) = names_of([key])
-        actor = actors[partition_of(name, self._partitions) % len(actors)]
-        content = self._engine.get(actor.call("model", name)) if self._types.may_be(key) else None
+        with self._turn:
+            actors = self._running()
+            actor = actors[partition_of(name, self._partitions) % len(actors)]
+            content = self._engine.get(actor.call("model", name)) if self._types.may_be(key) else None
         if content is None:
             raise KeyError(key)
         if self._kind == "bandit":
@@ -350,11 +357,12 @@ class _Keyed:
 
     def close(self) -> None:
         """Stops the actors. The store can be opened again, with any number of actors."""
-        for handle in [actor.call("close") for actor in self._actors]:
-            self._engine.get(handle)
-        self._engine.stop(self._actors)
-        self._actors = []
-        self._lease.close()
+        with self._turn:
+            for handle in [actor.call("close") for actor in self._actors]:
+                self._engine.get(handle)
+            self._engine.stop(self._actors)
+            self._actors = []
+            self._lease.close()
 
     def __enter__(self) -> Any:
         return self
@@ -367,9 +375,9 @@ class KeyedLearners(_Keyed):
     """A full-information learner for every key, such as a customer, sensor or shop.
 
     A batch is learnt as a whole or, if one of its rows cannot be, not at all; it is answered after its rows are
-    committed to the store, so that no answered batch is lost when a machine fails. One process at a time has a store. Each
-    key's learner is bit-equal to one that learnt the rows of its key alone, whatever was evicted, killed or
-    restored.
+    committed to the store, so that no answered batch is lost when a machine fails. One process at a time has a store,
+    and its threads take turns. Each key's learner is bit-equal to one that learnt the rows of its key alone, whatever
+    was evicted, killed or restored.
 
     Parameters
     ----------
@@ -429,9 +437,9 @@ class KeyedLearners(_Keyed):
         """
         _tables.check_index(x, stacklevel=3, keys=keys, y=y)
         keys = listed(keys)
-        labels = self._labels(keys, y)
-        rows = self._rows(x, labels)
-        answers = self._call("learn", keys, rows, labels, batch=batch, source=source)
+        with self._turn:
+            labels = self._labels(keys, y)
+            answers = self._call("learn", keys, self._rows(x, labels), labels, batch=batch, source=source)
         return Learnt([self._given[played] for played, _ in answers], np.array([loss for _, loss in answers]))
 
     def predict(
@@ -458,8 +466,10 @@ class KeyedLearners(_Keyed):
         if ids is None:
             if batch is not None or source:
                 raise TypeError("batch and source: only with ids, as nothing else is written")
-            return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
-        answers = self._call("ask", keys, self._rows(x, waits=True), ids_of(ids), batch=batch, source=source)
+            with self._turn:
+                return [self._given[played] for played in self._call("predict", keys, self._rows(x), batch=None)]
+        with self._turn:
+            answers = self._call("ask", keys, self._rows(x, waits=True), ids_of(ids), batch=batch, source=source)
         return [self._given[played] for played in answers]
 
     def label(self, keys: Sequence[Any], ids: Sequence[Any], y: Any, *, batch: int | None = None, source: str = "") -> Learnt:
@@ -481,7 +491,8 @@ class KeyedLearners(_Keyed):
             For an unknown label, with row and key; nothing is learnt then.
         """
         keys = listed(keys)
-        answers = self._call("label", keys, ids_of(ids), self._labels(keys, y), batch=batch, source=source)
+        with self._turn:
+            answers = self._call("label", keys, ids_of(ids), self._labels(keys, y), batch=batch, source=source)
         played = [None if label is None else self._given[label] for label, _ in answers]
         return Learnt(played, np.array([loss for _, loss in answers]))
 
@@ -507,7 +518,8 @@ class KeyedBandits(_Keyed):
     ) -> list[tuple[Any, float, str]]:
         """A label, its probability and the decision's id, for every row. `batch` and `source` as in `KeyedLearners.learn`."""
         _tables.check_index(x, stacklevel=3, keys=keys)
-        answers = self._call("decide", keys, self._rows(x, ()), batch=batch, source=source)
+        with self._turn:
+            answers = self._call("decide", keys, self._rows(x, ()), batch=batch, source=source)
         return [(self._given[label], probability, id) for label, probability, id in answers]
 
     def feedback(
@@ -518,7 +530,8 @@ class KeyedBandits(_Keyed):
             if not isinstance(one, bool | np.bool_):
                 raise TypeError(f"correct: {one!r} is neither True nor False")
         told = [name_of(id) for id in ids], [bool(one) for one in correct]
-        return self._call("feedback", keys, *told, batch=batch, source=source)
+        with self._turn:
+            return self._call("feedback", keys, *told, batch=batch, source=source)
 
 
 def _digest(keys: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
