@@ -3,7 +3,7 @@
     pip install 'noregret[ray]' matplotlib
     python3 benches/cluster/cluster.py all [--data ../shared/data] [--keys 1000000] [--rows 60000] [--quick]
 
-Parts (`sums`, `scaling`, `keyed`, `serve`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
+Parts (`sums`, `scaling`, `keyed`, `serve`, `members`, `quality`) may be run alone; each keeps its numbers in results/cluster/PART.json, and
 the page is written of whatever parts there are.
 """
 
@@ -21,7 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import members
 import numpy as np
+import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "results" / "cluster"
@@ -162,50 +164,21 @@ def keyed(args) -> None:
 
 
 def serve(args) -> None:
-    """A model in Ray Serve, one replica: what one client gets that sends its next request after the answer, and our part of it."""
-    import http.client
+    """A model in Ray Serve, beside a deployment that does nothing, by the proxy that the environment asks for."""
+    kept = OUT / "serve.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    keep("serve", {**known, **serving.measured(*softmax_stream(1000), args.quick)})
 
-    from noregret import Learner
-    from noregret.ray import RayEngine, deployment
-    from noregret.ray._serve import Predictor
-    from ray import serve as ray_serve
 
-    RayEngine()
-    x, y = softmax_stream(1000)
-    learner = Learner("folklore", features=10, classes=4, radius=5)
-    learner.update(x, y)
-    folder = tempfile.mkdtemp()
-    model = str(Path(folder) / "model.safetensors")
-    try:
-        learner.save(model)
-        ray_serve.run(deployment(model=model, cores=0.5))
-        found = []
-        for rows in (1, 100):
-            client = http.client.HTTPConnection("127.0.0.1", 8000)
-            body = json.dumps({"x": x[0].tolist() if rows == 1 else x[:rows].tolist()})
-            count, times = 100, []
-            for _ in range(3 if args.quick else 11):  # The first requests find the processes.
-                begin = time.perf_counter()
-                for _ in range(count):
-                    client.request("POST", "/", body)
-                    answer = client.getresponse()
-                    if len(answer.read()) < rows or answer.status != 200:
-                        raise RuntimeError(f"status {answer.status}")
-                times.append((time.perf_counter() - begin) / count)
-            alone, given = Predictor(model), json.loads(body)["x"]
-            begin = time.process_time()
-            for _ in range(count):
-                alone.predict(given)
-            found.append({"rows": rows, "seconds": times[1:], "ours": (time.process_time() - begin) / count})
-    finally:
-        ray_serve.shutdown()
-        shutil.rmtree(folder)
-    keep("serve", {"requests": found})
+def divided(args) -> None:
+    """`auto` with its members on workers."""
+    rows = 2_000 if args.quick else args.rows or 12_000
+    keep("members", members.measured(args.data / "covtype.scale01.libsvm.gz", rows))
 
 
 def streams(args):
     """Name, rows and labels of every stream."""
-    rows = 4_000 if args.quick else args.rows
+    rows = 4_000 if args.quick else args.rows or 20_000
     yield "softmax", *softmax_stream(rows)
     for name, file in [("covtype", "covtype.scale01.libsvm.gz"), ("kdd99", "kdd99_10pct.libsvm.gz")]:
         path = args.data / file
@@ -419,19 +392,9 @@ def page() -> None:
             f"{max(one['actors_mib']):.0f} MiB of memory, with the interpreter.\n",
         ]
     if "serve" in parts:
-        text += [
-            "## Ray Serve\n",
-            "One replica of a saved model (`folklore`, 10 columns, 4 classes), and one client that sends a request when it has its answer; the fastest",
-            f"hundred requests of {len(parts['serve']['requests'][0]['seconds'])}, and the median:\n",
-            "| rows in a request | requests a second | predictions a second | a request | median | of which the model |",
-            "|---:|---:|---:|---:|---:|---:|",
-        ]
-        for one in parts["serve"]["requests"]:
-            least, middle = min(one["seconds"]), statistics.median(one["seconds"])
-            text.append(
-                f"| {one['rows']} | {1 / least:,.0f} | {one['rows'] / least:,.0f} | {1e3 * least:.1f} ms | {1e3 * middle:.1f} ms | {1e3 * one['ours']:.2f} ms |"
-            )
-        text.append("\nThe rest is Ray's: a request passes through a process that receives it, and one that answers.\n")
+        text += serving.told(parts["serve"])
+    if "members" in parts:
+        text += members.told(parts["members"])
     if "quality" in parts:
         text += [
             "## What is delivered\n",
@@ -458,17 +421,17 @@ def page() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "serve", "quality", "page"])
+    parser.add_argument("part", choices=["all", "sums", "scaling", "keyed", "serve", "members", "quality", "page"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--keys", type=int, default=1_000_000)
-    parser.add_argument("--rows", type=int, default=20_000, help="quality: rows of a stream (default: 20000)")
+    parser.add_argument("--rows", type=int, help="quality, members: rows of a stream (default: 20000 and 12000)")
     parser.add_argument("--only", nargs="*", help="quality: these streams alone; what is known of others is kept")
     parser.add_argument("--shards", type=int, nargs="*", default=[1, 8, 64], help="quality: numbers of shards (default: 1 8 64)")
     parser.add_argument("--local", action="store_true", help="keyed: in this process, by its processor time")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     os.environ.setdefault("RAY_worker_niceness", "0")
-    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "serve": serve, "quality": quality}
+    parts = {"sums": sums, "scaling": scaling, "keyed": keyed, "serve": serve, "members": divided, "quality": quality}
     for name, part in parts.items():
         if args.part in ("all", name):
             part(args)
