@@ -551,6 +551,15 @@ fn attributes_that_are_no_numbers_are_told() {
         |options: &str| folder.run(&format!("run a.arff --learner ogd --quiet {options}")).succeeded().stderr;
     assert!(said("").contains(note), "{}", said(""));
     assert!(!said("--categorical late").contains("declared numeric"));
+    // Every row has a cell too many: of that nothing else is said.
+    folder.write("wide.arff", format!("{head}{}", "1,?,,x\n2,7,,y\n".repeat(10)));
+    let ran = folder.run("run wide.arff --learner ogd --quiet");
+    assert!(
+        ran.stderr.contains("wide.arff:6: the row has 4 cells, not 3 as the header; --on-bad-row skip"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.code == 2 && !ran.stderr.contains("exactly one"), "{}", ran.stderr);
     folder.write("b.arff", format!("{head}{}", "1,?,x\n2,1e3,x\n3,7,y\n".repeat(10)));
     let ran = folder.run("run b.arff --learner ogd --quiet").succeeded();
     assert!(!ran.stderr.contains("declared numeric"), "{}", ran.stderr);

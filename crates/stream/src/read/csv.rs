@@ -348,7 +348,8 @@ impl Records for CsvRows {
         let one_more = record.len() == cells.len() + 1 && record[cells.len()].trim_ascii().is_empty();
         let ends = one_more && *self.ends.get_or_insert(true);
         if record.len() != cells.len() && !ends && *record != self.header {
-            return Err(ReadErrorKind::Width { found: record.len(), width: cells.len() });
+            let (found, width) = (record.len(), cells.len());
+            return Err(ReadErrorKind::Width { found, width, by: "the first row" });
         }
         if *record != self.header {
             self.ends.get_or_insert(false);

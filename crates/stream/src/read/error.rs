@@ -83,12 +83,14 @@ pub enum ReadErrorKind {
     InvalidUtf8,
     /// The row is malformed.
     Row(String),
-    /// The row of a table has another number of cells than the first one.
+    /// The row of a table has another number of cells than the others.
     Width {
         /// Its number of cells.
         found: usize,
-        /// That of the first one.
+        /// That of the others.
         width: usize,
+        /// What says so: `the first row` or `the header`.
+        by: &'static str,
     },
     /// One named cell of the row is malformed.
     Cell {
@@ -216,8 +218,8 @@ impl fmt::Display for ReadErrorKind {
             }
             ReadErrorKind::InvalidUtf8 => f.write_str("the row is not UTF-8 text"),
             ReadErrorKind::Layout(message) | ReadErrorKind::Row(message) => f.write_str(message),
-            ReadErrorKind::Width { found, width } => {
-                write!(f, "the row has {}, not {width} as the first row", counted(*found as u64, "cell"))
+            ReadErrorKind::Width { found, width, by } => {
+                write!(f, "the row has {}, not {width} as {by}", counted(*found as u64, "cell"))
             }
             ReadErrorKind::UnknownFormat => f.write_str("has no format that is recognised"),
             ReadErrorKind::SingleColumn { delimiter: None, .. } => f.write_str("has a single column"),

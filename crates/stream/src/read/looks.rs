@@ -16,12 +16,14 @@ pub(crate) fn looks(text: &str) -> String {
     }
 }
 
-/// A whole number without its plus and its decimals.
+/// A whole number without its plus and its decimals, and 0 without its minus.
 fn whole(text: &str) -> Option<&str> {
     let unsigned = text.strip_prefix('+').unwrap_or(text);
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let digits = whole.strip_prefix('-').unwrap_or(whole);
     let is_whole = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    // -0 is 0.
+    let whole = if digits.bytes().all(|digit| digit == b'0') { digits } else { whole };
     (is_whole && decimals.bytes().all(|digit| digit == b'0')).then_some(whole)
 }
 
@@ -40,6 +42,7 @@ mod tests {
             ("1", "1.0"),
             ("+1", "1"),
             ("-2.", "-2"),
+            ("-0", "0.0"),
         ] {
             assert_eq!(looks(one), looks(other), "{one} {other}");
         }

@@ -192,7 +192,7 @@ impl Records for ArffRows {
             if let Some(weight) = weight_of(line).1.filter(|_| !self.weighted) {
                 return Err(late_weight(weight));
             }
-            return Err(ReadErrorKind::Width { found: values.len(), width: columns.len() });
+            return Err(ReadErrorKind::Width { found: values.len(), width: columns.len(), by: "the header" });
         }
         if let Some(id) = self.id {
             row.tag.push_str(values[id].as_deref().unwrap_or_default());

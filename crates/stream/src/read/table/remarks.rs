@@ -281,7 +281,7 @@ fn one_of_several(sample: &Sample<'_>) -> Option<String> {
     let is_one = |cell: &[u8]| matches!(cell, b"1" | b"1.0");
     let is_bit = |cell: &[u8]| is_one(cell) || matches!(cell, b"0" | b"0.0");
     let are_bits = |column: &usize| rows.iter().all(|row| is_bit(&row[*column]));
-    if !are_bits(&label) {
+    if rows.is_empty() || !are_bits(&label) {
         return None;
     }
     let first = label - (label.saturating_sub(MOST)..label).rev().take_while(are_bits).count();
