@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 
 from program import program
-from .situations import STANDARD, Costly, Logged, Offered, Rows, Situation
+from .situations import STANDARD, Costly, Logged, Offered, Rows, Seen, Situation
 from .table import ABSENT, Front, Inapplicable, Outcome
 
 LEARNER, BANDIT = "folklore", "squarecb"
@@ -72,6 +72,9 @@ class CommandLine(Front):
             raise Inapplicable("a cell has the names of labels on offer, and no features of theirs")
         return self._run(case, folder, "expected_error_rate", "--feedback", "bandit", "--learner", BANDIT, "--offered", "on")
 
+    def among(self, case: Seen, folder: Path) -> Outcome:
+        return self._run(case, folder, "log_loss", "--learner", LEARNER, "--offered", "on")
+
     def follow(self, case: Logged, folder: Path) -> Outcome:
         words = ["--decision", "shown", "--probability", "p", "--reward", "earned"]
         words += ["--offered", "on"] if case.offers else []
@@ -126,7 +129,7 @@ class Ndjson(CommandLine):
     has_types = True
 
     def text(self, case, rows, labels):
-        if isinstance(case, Offered) or case.is_soft or not any(rows):
+        if self._are_rounds(case) or not any(rows):
             return self.rounds(case, rows, labels)
         table = columns(case, rows, labels)
         return "".join(json.dumps(dict(zip(table, map(self.cell, row), strict=True))) + "\n" for row in zip(*table.values(), strict=True))
@@ -141,8 +144,11 @@ class Ndjson(CommandLine):
             line |= {"labels": case.offers[at]} if isinstance(case, Offered) else {}
         return "".join(json.dumps(line) + "\n" for line in lines)
 
+    def _are_rounds(self, case: Situation) -> bool:
+        return case.is_soft or (isinstance(case, Offered) and not isinstance(case, Seen))
+
     def said(self, case):
-        return [] if isinstance(case, Offered) or case.is_soft or not any(case.rows) else super().said(case)
+        return [] if self._are_rounds(case) or not any(case.rows) else super().said(case)
 
     def cell(self, value: Any) -> Any:
         return str(value) if isinstance(value, datetime.datetime) else None if value is None else value
@@ -250,6 +256,8 @@ class Libsvm(CommandLine):
     def offer(self, case, folder):
         raise Inapplicable("the format has no labels on offer")
 
+    among = offer
+
     def follow(self, case, folder):
         raise Inapplicable("the format has no probabilities and rewards")
 
@@ -269,7 +277,7 @@ class Vw(Libsvm):
         """What stands before the bar."""
         if isinstance(case, Costly) and label is not None:
             return " ".join(f"{name}:{cost}" for name, cost in case.costs[at].items()) + " "
-        if isinstance(case, Offered):
+        if isinstance(case, Offered) and (label is None or not isinstance(case, Seen)):
             return " ".join(f"{name}:" if label is None else f"{name}:{int(name != label)}" for name in case.offers[at]) + " "
         if isinstance(case, Logged):
             names = case.offers[at] if case.offers else ["down", "up"]
@@ -307,6 +315,10 @@ class Vw(Libsvm):
         if not case.have_features:
             return self.play(case, folder)
         return self._run(case, folder, "expected_error_rate", "--feedback", "bandit", "--set", f"width={WIDTH}")
+
+    def among(self, case, folder):
+        # A line has a label or what is on offer, so that the run's rate is that of forecasts among all.
+        return self._run(case, folder, None, "--learner", LEARNER)
 
     def follow(self, case, folder):
         low, high = case.spread or (0, 1)

@@ -16,7 +16,7 @@ from noregret import Bandit
 
 from .files import BANDIT, LEARNER, WIDTH
 from .objects import shares
-from .situations import STANDARD, UNIT, Costly, Logged, Offered, Setting, Situation
+from .situations import STANDARD, UNIT, Costly, Logged, Offered, Seen, Setting, Situation
 from .table import ABSENT, Front, Inapplicable, Outcome
 
 
@@ -50,7 +50,7 @@ class Service(Front):
         return not case.is_soft and not {None, "n/a"}.isdisjoint(case.labels)
 
     def learn(self, case: Situation, folder: Path) -> Outcome:
-        labels = {"labels": [0, 1]} if case.is_soft else {}
+        labels = {"labels": case.names} if case.is_soft or isinstance(case, Seen) else {}
         model = self._made(case, learner=LEARNER, params={**self._stated(case).facts}, **labels)
         for rows, names in [(case.rows, case.labels), *([case.more] if case.more else [])]:
             weights = case.weights or [None] * len(rows)
@@ -60,8 +60,12 @@ class Service(Front):
             ])
         if set(case.asked[0]) < set(case.rows[0]):
             raise Inapplicable(ABSENT)
-        answers = self._lines(f"{model}/predict", [{"x": self._x(row)} for row in case.asked])
+        offers = [{"labels": names} for names in case.offers] if isinstance(case, Seen) else [{}] * len(case.asked)
+        asked = [{"x": self._x(row), **offer} for row, offer in zip(case.asked, offers, strict=False)]
+        answers = self._lines(f"{model}/predict", asked)
         return Outcome([answer["p"] for answer in answers], None if case.is_soft else [answer["label"] for answer in answers])
+
+    among = learn
 
     def play(self, case: Situation, folder: Path, **more: Any) -> Outcome:
         named = list(dict.fromkeys(name for offer in case.offers for name in offer)) if isinstance(case, Offered) else case.names

@@ -131,6 +131,11 @@ class Offered(Played):
 
 
 @dataclass(frozen=True)
+class Seen(Offered):
+    """The same with names, whose right label a learner sees: its forecasts are among the labels on offer."""
+
+
+@dataclass(frozen=True)
 class Logged(Situation):
     """Rounds in which another policy has played `labels`, and what they earned."""
 
@@ -235,6 +240,9 @@ SITUATIONS: dict[str, Situation] = {
     ),
     "on offer: some labels, by name": Offered(
         NUMBERS, [THREE[at % 4][up] for at, up in enumerate(UP)], offers=[THREE[at % 4] for at in range(COUNT)], reference="NDJSON"
+    ),
+    "on offer: some labels, and the right one is seen": Seen(
+        NUMBERS, [THREE[at % 4][up] for at, up in enumerate(UP)], offers=[THREE[at % 4] for at in range(COUNT)]
     ),
     "on offer: labels with features of their own": Offered(
         READERS,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .situations import NOTHING, SITUATIONS, STANDARD, Costly, Logged, Offered, Played, Setting, Situation
+from .situations import NOTHING, SITUATIONS, STANDARD, Costly, Logged, Offered, Played, Seen, Setting, Situation
 
 TAKEN = ("=", "≈", "×", "–")
 ABSENT = "a feature that is not given is 0, and no column is absent"
@@ -39,16 +39,22 @@ class Front:
 
     play = costly = offer = follow = learn
 
+    def among(self, case: Seen, folder: Path) -> Outcome:
+        raise Inapplicable("a forecast of a label that is seen is among all labels")
+
     def setting_for(self, case: Situation) -> Setting:
         if isinstance(case, Offered) and case.have_features:
             return NOTHING
         # Rounds that are played one by one, or whose labels come and go, are not known before.
-        return STANDARD if isinstance(case, Costly | Offered) else self.setting
+        one_by_one = isinstance(case, Costly | Offered) and not isinstance(case, Seen)
+        return STANDARD if one_by_one else self.setting
 
     def answer(self, case: Situation, folder: Path) -> Outcome:
         if case.has_truths and self.truths_are_numbers:
             raise Inapplicable("true and false are the numbers 1 and 0")
         match case:
+            case Seen():
+                return self.among(case, folder)
             case Offered():
                 return self.offer(case, folder)
             case Costly():
