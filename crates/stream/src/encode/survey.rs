@@ -257,7 +257,7 @@ fn are_numbers(labels: &Labels) -> bool {
 }
 
 /// A remark on labels that look alike: they differ in upper and lower case, in signs that are not shown, in
-/// the writing of accents, or as 1 and 1.0 do.
+/// the writing of accents, in quotation marks around them, in a full stop behind them, or as 1 and 1.0 do.
 pub fn look_alike(labels: &Labels) -> Option<String> {
     let mut known = HashMap::new();
     labels.iter().find_map(|name| {

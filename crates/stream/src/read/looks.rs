@@ -5,15 +5,21 @@ use unicode_normalization::UnicodeNormalization;
 /// Signs that are not shown.
 const NOT_SHOWN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}'];
 
-/// The text in lower case, without signs that are not shown, with marks apart from their letters; a whole
-/// number without a plus and without decimals that are zeros.
+/// The text in lower case, without signs that are not shown, quotation marks around it and a full stop behind
+/// it, with marks apart from their letters; a whole number without a plus and without decimals that are zeros.
 pub(crate) fn looks(text: &str) -> String {
     let shown = text.chars().filter(|sign| !NOT_SHOWN.contains(sign)).flat_map(char::to_lowercase);
     let text: String = shown.nfd().collect();
-    match whole(&text) {
-        Some(whole) => whole.to_owned(),
-        None => text,
-    }
+    let bare = bare(&text);
+    whole(bare).unwrap_or(bare).to_owned()
+}
+
+/// A text without quotation marks around it, and without a full stop behind it.
+fn bare(text: &str) -> &str {
+    let inside = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
+    let inside = inside('"').or_else(|| inside('\'')).filter(|inside| !inside.is_empty()).unwrap_or(text);
+    let stopped = inside.strip_suffix('.').filter(|stopped| stopped.ends_with(char::is_alphanumeric));
+    stopped.unwrap_or(inside)
 }
 
 /// A whole number without its plus and its decimals, and 0 without its minus.
@@ -43,6 +49,9 @@ mod tests {
             ("+1", "1"),
             ("-2.", "-2"),
             ("-0", "0.0"),
+            (">50K.", ">50k"),
+            ("'no'", "no"),
+            ("\"no.\"", "No"),
         ] {
             assert_eq!(looks(one), looks(other), "{one} {other}");
         }
@@ -54,6 +63,9 @@ mod tests {
             ("1.0.0", "1"),
             ("+", ""),
             ("a.0", "a"),
+            ("..", "."),
+            ("'", "''"),
+            ("it's", "its"),
         ] {
             assert_ne!(looks(one), looks(other), "{one} {other}");
         }
