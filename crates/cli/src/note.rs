@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 pub(crate) use noregret_stream::words::{counted, counted_past};
 
@@ -25,6 +25,42 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     }
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     Cow::Owned(text.chars().map(shown).collect())
+}
+
+/// Columns of a terminal.
+pub(crate) const WIDTH: usize = 80;
+
+/// Wraps a text to `width` characters per line, with each line after `indent`.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
+    let mut lines = vec![indent.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        let begun = line.len() > indent.len();
+        if begun && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(format!("{indent}{word}"));
+        } else {
+            line.push_str(if begun { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// A text behind its subject. If it `folds`, as on a terminal, it has lines of at most [`WIDTH`] below each other;
+/// elsewhere it is one line, in which programs find what they look for.
+pub(crate) fn beside(subject: &str, text: &str, folds: bool) -> String {
+    let hang = subject.chars().count();
+    if !folds || hang + text.chars().count() <= WIDTH {
+        return format!("{subject}{text}");
+    }
+    let lines = wrapped(text, WIDTH - hang, "");
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    format!("{subject}{}", lines.join(&format!("\n{:hang$}", "")))
+}
+
+/// Writes a sentence about a subject, such as the data, to standard error.
+pub(crate) fn note_about(subject: &str, sentence: &str) {
+    note(beside(&format!("{subject:>9}  "), sentence, std::io::stderr().is_terminal()));
 }
 
 /// A number with five significant digits.
@@ -59,6 +95,21 @@ pub(crate) fn plain(doc: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_has_80_columns() {
+        let text = format!("764.900   (upper bound on the {}regret)", "very ".repeat(12));
+        assert_eq!(beside("certificate  ", &text, false), format!("certificate  {text}"));
+        let folded = beside("certificate  ", &text, true);
+        assert!(
+            folded.lines().count() == 2 && folded.lines().all(|line| line.chars().count() <= WIDTH),
+            "{folded}"
+        );
+        assert!(folded.lines().skip(1).all(|line| line.starts_with(&" ".repeat(13))), "{folded}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&folded)[1..], words(&text));
+        assert_eq!(beside("learner  ", "auto", true), "learner  auto");
+    }
 
     #[test]
     fn zero_has_no_sign() {

@@ -21,7 +21,7 @@ use noregret_stream::watch::curve::{Curve, Measure};
 use crate::facts::{Stream, check_settings};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::note::{counted, note, note_bad_rows};
+use crate::note::{counted, note, note_about, note_bad_rows};
 use crate::open::describe;
 use crate::plan::{PassPlan, StreamPlan};
 use crate::progress::{Mode, PassProgress};
@@ -441,7 +441,7 @@ fn announce(
         }
     }
     for (subject, sentence) in &decisions {
-        note(format_args!("{subject:>9}  {sentence}"));
+        note_about(subject, sentence);
     }
 }
 

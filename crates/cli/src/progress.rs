@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use noregret::algorithm::Forecast;
 use noregret::guarantee::Promise;
 use noregret_stream::run::score::{Rates, Score};
@@ -304,18 +304,22 @@ fn after(round: u64) -> u64 {
 pub(crate) const TICK: Duration = Duration::from_millis(200);
 
 pub(crate) fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("a template without errors")
+    let style = ProgressStyle::with_template(template).expect("a template without errors");
+    style.with_key("speed", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // What cannot be shown is left out of a bar.
+        let _ = write!(out, "{} a second", HumanCount(state.per_sec() as u64));
+    })
 }
 
 fn bar(total: &Total) -> ProgressBar {
     let bar = match total {
         Total::Rows(total) => ProgressBar::new(*total)
-            .with_style(style("{bar:30} {percent:>3}%  {human_pos} rows  {per_sec}  {eta} left")),
+            .with_style(style("{bar:30} {percent:>3}%  {human_pos} rows  {speed}  {eta} left")),
         Total::Bytes(total, _) => {
             ProgressBar::new(*total).with_style(style("{bar:30} {percent:>3}%  {msg} rows  {eta} left"))
         }
         Total::Unknown => {
-            ProgressBar::new_spinner().with_style(style("{spinner} {human_pos} rows  {per_sec}  {elapsed}"))
+            ProgressBar::new_spinner().with_style(style("{spinner} {human_pos} rows  {speed}  {elapsed}"))
         }
     };
     bar.enable_steady_tick(TICK);

@@ -11,7 +11,7 @@ use noregret_stream::watch::calibration::{CalibrationReport, Curve};
 use noregret_stream::watch::certify::Certified;
 use serde::Serialize;
 
-use crate::note::{printable, short};
+use crate::note::{beside, printable, short};
 use crate::progress::Mode;
 
 /// The losses of rounds in which a class appeared for the first time, among the numbers.
@@ -69,9 +69,10 @@ pub(crate) struct Summary<'a> {
     pub(crate) seed: u64,
 }
 
-/// Prints the summary as text, or as the last line of JSON.
+/// Prints the summary as text, which `folds` on a terminal, or as the last line of JSON.
 pub(crate) fn print(
     out: &mut dyn Write,
+    folds: bool,
     summary: &Summary<'_>,
     score: &Score,
     mode: Mode,
@@ -80,7 +81,8 @@ pub(crate) fn print(
     if mode == Mode::Json {
         return writeln!(out, "{}", serde_json::to_string(summary).expect("plain numbers"));
     }
-    let mut line = |name: &str, value: String| writeln!(out, "{name:<22} {value}");
+    let mut line =
+        |name: &str, value: String| writeln!(out, "{}", beside(&format!("{name:<22} "), &value, folds));
     line("learner", summary.learner.to_owned())?;
     line("rounds", summary.rates.rounds.to_string())?;
     print_rates(summary, score, window, &mut line)?;

@@ -1,6 +1,6 @@
 //! `noregret evaluate`: off-policy evaluation of a decision log.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
 
 use noregret_stream::decisions::logged::Logged;
 use noregret_stream::evaluate::off_policy::Estimator;
@@ -12,7 +12,7 @@ use noregret_stream::{Schema, data_name};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::note::{decimals, note, note_bad_rows, short};
+use crate::note::{beside, decimals, note, note_bad_rows, short};
 use crate::open::read_frozen;
 use crate::plan::{EvaluatePlan, PolicyPlan};
 
@@ -79,7 +79,7 @@ fn policy(plan: PolicyPlan) -> Result<(String, Policy), Failure> {
 
 /// One object per policy, followed by one per difference.
 fn write_json(compared: &Compared, names: &[String], confidence: f64) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().lock();
     compared.objects(names, confidence).iter().flatten().try_for_each(|value| writeln!(out, "{value}"))
 }
 
@@ -90,7 +90,7 @@ fn print_table(
     policies: &[Policy],
     confidence: f64,
 ) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().lock();
     let first = &compared.evaluations[0];
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     let estimator = first.estimates.compared_by();
@@ -119,7 +119,7 @@ fn print_table(
         decimals(first.logged_reward, 4),
         first.logged_reward_standard_error
     )?;
-    writeln!(out, "{}", assumption(first))?;
+    writeln!(out, "{}", folded(&assumption(first)))?;
     for (evaluation, policy) in compared.evaluations.iter().zip(policies) {
         on_average(&mut out, evaluation, policy)?;
     }
@@ -162,16 +162,21 @@ fn print_learnt(out: &mut impl Write, learnt: &Learnt, policy: &str) -> std::io:
 }
 
 /// Why the policy that has logged has another reward by dr than the log has earned.
+const ON_AVERAGE: &str = "logged by dr: what the policy earns on average over the labels that it may draw, by forecasts of their rewards; \
+                          what the labels that it drew have earned is the mean reward, and differs by chance";
+
+/// Says that, where it is so.
 fn on_average(out: &mut impl Write, evaluation: &Evaluation, policy: &Policy) -> std::io::Result<()> {
     let dr = evaluation.estimates.by(Estimator::Dr);
     match dr.filter(|dr| (dr.value - evaluation.logged_reward).abs() > 1e-9) {
-        Some(_) if matches!(policy, Policy::Logged) => writeln!(
-            out,
-            "logged by dr: what the policy earns on average over the labels that it may draw, by forecasts of their rewards; what the \
-             labels that it drew have earned is the mean reward, and differs by chance"
-        ),
+        Some(_) if matches!(policy, Policy::Logged) => writeln!(out, "{}", folded(ON_AVERAGE)),
         _ => Ok(()),
     }
+}
+
+/// A sentence below a table, in lines on a terminal.
+fn folded(sentence: &str) -> String {
+    beside("", sentence, stdout().is_terminal())
 }
 
 /// What the intervals assume.
@@ -197,7 +202,7 @@ fn short_percent(confidence: f64) -> String {
 }
 
 fn print(evaluation: &Evaluation, name: &str, policy: &Policy, confidence: f64) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().lock();
     let estimates = &evaluation.estimates;
     let percent = short_percent(confidence);
     writeln!(out, "{:<22} {name}", "policy")?;
@@ -240,7 +245,7 @@ fn print(evaluation: &Evaluation, name: &str, policy: &Policy, confidence: f64) 
         );
         writeln!(out, "{}", row.trim_end())?;
     }
-    writeln!(out, "\n{}", assumption(evaluation))?;
+    writeln!(out, "\n{}", folded(&assumption(evaluation)))?;
     on_average(&mut out, evaluation, policy)?;
     evaluation.learnt.as_ref().map_or(Ok(()), |learnt| print_learnt(&mut out, learnt, name))
 }

@@ -8,7 +8,7 @@ use noregret_stream::caution::Caution;
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
-use crate::note::plain;
+use crate::note::{WIDTH, plain, wrapped};
 use crate::settings::{as_options, in_practice};
 
 /// Shows all learners, or one.
@@ -31,51 +31,32 @@ pub(crate) fn run(args: &ListArgs) -> Result<(), Failure> {
     .map_err(Failure::output)
 }
 
-/// Widths of the columns of a terminal: names and rest, where all learners are listed,
-const WIDTH: (usize, usize) = (30, 66);
+/// Widths of the columns with names: where all learners are listed,
+const NAME: usize = 30;
 /// before the parameters of one,
-const SUBJECT: (usize, usize) = (13, 83);
+const SUBJECT: usize = 13;
 /// and for each parameter.
-const PARAMETER: (usize, usize) = (20, 76);
+const PARAMETER: usize = 20;
 
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     for entry in entries {
-        let about = entry.about;
-        let costs = format!("time: {}; memory: {}", about.cost, about.memory);
-        let lines = [wrapped(about.summary, WIDTH.1, ""), wrapped(&costs, WIDTH.1, "  ")].concat();
-        print(out, about.name, WIDTH.0, lines)?;
+        print(out, entry.about.name, NAME, wrapped(entry.about.summary, WIDTH - NAME, ""))?;
     }
     writeln!(
         out,
-        "\nDefaults are the theorem's. These are too cautious for streams of ordinary length; use instead:\n"
+        "\nDefaults are the theorem's. Where they are too cautious for streams of ordinary\nlength, these settings work, without its guarantee:\n"
     )?;
     for entry in entries {
         if let Some(caution) = Caution::of(entry) {
             writeln!(out, "{:<18} {}", entry.about.name, as_options(&caution))?;
         }
     }
-    writeln!(out, "\n`noregret list NAME` explains a learner and its parameters.")
-}
-
-/// Wraps a text to `width` characters per line, with each line after `indent`.
-fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
-    let mut lines = vec![indent.to_owned()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
-        let begun = line.len() > indent.len();
-        if begun && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(format!("{indent}{word}"));
-        } else {
-            line.push_str(if begun { " " } else { "" });
-            line.push_str(word);
-        }
-    }
-    lines
+    writeln!(out, "\n`noregret list NAME` explains a learner: its parameters, time and memory.")
 }
 
 fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     let about = entry.about;
-    for line in wrapped(&format!("{}: {}", about.name, about.summary), SUBJECT.0 + SUBJECT.1, "") {
+    for line in wrapped(&format!("{}: {}", about.name, about.summary), WIDTH, "") {
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
@@ -90,14 +71,15 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     .into_iter()
     .chain(Caution::of(entry).map(|caution| ("in practice", in_practice(&caution))))
     {
-        print(out, subject, SUBJECT.0, wrapped(&what, SUBJECT.1, ""))?;
+        print(out, subject, SUBJECT, wrapped(&what, WIDTH - SUBJECT, ""))?;
     }
     writeln!(out, "\nParameters, given as --set name=value:\n")?;
     for param in entry.params {
         let default = format!("default: {}", param.default);
         let meaning = plain(&param.summary());
-        let lines = [wrapped(&meaning, PARAMETER.1, ""), wrapped(&default, PARAMETER.1, "  ")].concat();
-        print(out, param.name, PARAMETER.0, lines)?;
+        let width = WIDTH - PARAMETER;
+        let lines = [wrapped(&meaning, width, ""), wrapped(&default, width, "  ")].concat();
+        print(out, param.name, PARAMETER, lines)?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::args::RunArgs;
 use crate::cmd::repeat::repeat;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::note::note;
+use crate::note::{note, note_about};
 use crate::open::{Opened, open};
 use crate::plan::{Plan, RunPlan};
 use crate::progress::{Mode, Progress, Total};
@@ -165,12 +165,12 @@ fn competes_with_linear_predictors(learner: &AnyModel) -> bool {
 /// Shows what was decided, and the warning about a bandit learner, if there is one.
 fn announce(decisions: &[(&'static str, String)], learner: &AnyModel) {
     for (subject, sentence) in decisions {
-        note(format_args!("{subject:>9}  {sentence}"));
+        note_about(subject, sentence);
     }
     if let AnyModel::Bandit(learner) = learner
         && let Some(warning) = warning(learner.as_ref())
     {
-        note(format_args!("  warning  {warning}"));
+        note_about("warning", &warning);
     }
 }
 

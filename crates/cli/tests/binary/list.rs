@@ -19,6 +19,7 @@ fn for_programs() {
     let folder = Folder::new();
     let all = folder.run("list --json").succeeded().objects();
     let plain = folder.run("list").succeeded().stdout;
+    assert!(plain.lines().all(|line| line.chars().count() <= 80), "{plain}");
     for learner in &all {
         let name = learner["name"].as_str().unwrap();
         assert!(plain.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}");
@@ -29,7 +30,7 @@ fn for_programs() {
         let explained = folder.run(&format!("list {name}")).succeeded().stdout;
         let marks = ["$", "\\", "`"];
         let widest = explained.lines().max_by_key(|line| line.chars().count()).unwrap();
-        assert!(widest.chars().count() <= 100, "{name} does not fit a terminal: {widest}");
+        assert!(widest.chars().count() <= 80, "{name} does not fit a terminal: {widest}");
         assert!(!marks.iter().any(|mark| explained.contains(mark)), "{name} speaks LaTeX: {explained}");
         for parameter in learner["parameters"].as_array().unwrap() {
             for key in ["name", "meaning", "default"] {

@@ -1,6 +1,7 @@
 //! The end of a run, the same for both kinds of feedback: models are saved, and the summary is shown.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal;
 use std::path::Path;
 
 use noregret::algorithm::{AnyModel, Model};
@@ -285,9 +286,11 @@ fn show(
     }
     if plan.predictions.as_deref().is_some_and(is_standard) {
         // It may be closed: the work is done all the same.
-        let _ = print(&mut std::io::stderr().lock(), summary, score, mode, window);
+        let folds = std::io::stderr().is_terminal();
+        let _ = print(&mut std::io::stderr().lock(), folds, summary, score, mode, window);
     } else {
-        print(&mut std::io::stdout().lock(), summary, score, mode, window).map_err(Failure::output)?;
+        let folds = std::io::stdout().is_terminal();
+        print(&mut std::io::stdout().lock(), folds, summary, score, mode, window).map_err(Failure::output)?;
     }
     if mode == Mode::Table {
         if let Some(warning) = warning {
