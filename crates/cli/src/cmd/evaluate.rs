@@ -183,7 +183,7 @@ fn folded(sentence: &str) -> String {
 fn assumption(evaluation: &Evaluation) -> String {
     let best = match evaluation.best_label {
         Some(_) => {
-            "the best label was chosen on this log: its estimates are rather too high, and its intervals need not hold; other "
+            "the best label was chosen on this log: its estimates are rather too high, and its intervals are wide enough for all labels at once; "
         }
         None => "",
     };

@@ -258,6 +258,11 @@ fn the_best_label_has_the_interval_of_all_labels() {
     let shown = folder.run(table).succeeded().stdout;
     let lines = ["0.0900  [0.0670, 0.1130]", "by ips, on 2000 of 2000 decisions"];
     assert!(lines.iter().all(|line| shown.contains(line)), "{shown}");
+    let alone = folder.run("evaluate equal.csv --policy best --reward-learner none").succeeded().stdout;
+    assert!(
+        alone.contains("its intervals are wide enough for all labels at once; intervals hold"),
+        "{alone}"
+    );
 }
 
 /// Probabilities of all labels that are none, or have too few digits.
