@@ -164,6 +164,7 @@ impl Revealed {
         let squares: f64 = p.iter().map(|p| p * p).sum();
         let distance = squares + 1.0 - 2.0 * own;
         let (of_event, of_label) = (own * distance, (1.0 - own) * (1.0 - squares));
+        // eq. (4) of bandit/auto.rs
         let share = if of_label > 0.0 { (of_event / of_label).clamp(0.0, 1.0) } else { 1.0 };
         Self { class, reward, information: reward + (1.0 - reward) * share }
     }

@@ -7,8 +7,9 @@
 //! ## Reference
 //!
 //! Naman Agarwal, Satyen Kale, Julian Zimmert, *Efficient Methods for Online Multiclass Logistic Regression*,
-//! ALT 2022, arXiv:2110.03020: Algorithm 1, Lemma 3.1 and Theorem 3.3, both corrected (theory: folklore 1.1,
-//! curvature 3.1). `references.bib`: `agarwal2022folklore`; theory: folklore 1.2, 3.1.
+//! ALT 2022, arXiv:2110.03020: Algorithm 1, equations (3.1) to (3.3), Lemma 3.1 and Theorem 3.3, lemma and
+//! theorem corrected (theory: folklore 1.1, curvature 3.1). `references.bib`: `agarwal2022folklore`; theory:
+//! folklore 1.2, 3.1.
 //!
 //! ## Symbols
 //!
@@ -20,10 +21,15 @@
 //! | $\gamma$ | `gamma` | curvature of the surrogates |
 //! | $A_t^{-1}$ | `state` | in the $K-1$ coordinates of [`LogitBasis`]: $P = M_t^{-1}$ |
 //! | $G_t$ | `state` | in the same coordinates: $G = (V \otimes I)\ G'$ |
+//! | $B_t$ | `linear_term` | linear term of the coming round, (3.1); it leaves the second summand of (1) and the shift in (2) |
 //! | $z_t = W_t x_t$ | `scores` | logits |
+//! | $p_t = \sigma(z_t)$ | `probabilities` | forecast |
 //! | $\tilde A$, $h$ | `a`, `h` | $\tfrac12(I \otimes x)^\top Y$, $Y^\top G'$ for $Y = P(I \otimes x)$ |
 //!
-//! With $q = K - 1$ and Helmert's $V$, a round is
+//! The paper's (3.3) is $W_t = \arg\min_W \lVert W \rVert_{A_{t-1}}^2 + \langle W, G_{t-1} \rangle +
+//! \tfrac1K \sum_k \ell(Wx_t, k) + \langle W, B_t \rangle$. Only its logits are needed, which solve
+//! $z + \tilde A \sigma(z) = \tfrac12(\mathrm{diag}(\tilde A) - h)$ with $A_{t-1}^{-1}$ in place of $P$ (theory:
+//! folklore 1.2). In $q = K - 1$ coordinates, with Helmert's $V$, a round is
 //!
 //! $$ g' = -\tfrac12 h + \tfrac12 V^\top \mathrm{diag}(V \tilde A V^\top), \tag{1} $$
 //! $$ z' = g' - \tilde A\ V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\ \mathrm{tr} \tilde A -

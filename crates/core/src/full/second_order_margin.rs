@@ -144,11 +144,11 @@ impl<M: Metric> SecondOrderMargin<M> {
         }
         let quadratic = self.metric.quadratic(x, pair);
         let weight = probability + quadratic;
-        let m = bonus / weight;
+        let m = bonus / weight; // eq. (1)
         if self.margins + m < 0.0 {
             return false;
         }
-        self.metric.step(x, pair, Step { delta, probability, weight });
+        self.metric.step(x, pair, Step { delta, probability, weight }); // eq. (2)
         self.margins += m;
         self.quadratics += quadratic / weight;
         self.updates += 1;
