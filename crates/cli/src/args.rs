@@ -23,7 +23,7 @@ pub(crate) use stream::{DataArgs, StreamArgs};
 /// Online multiclass learning with regret guarantees: predict, see the label, learn, one row at a
 /// time
 #[derive(Debug, Parser)]
-#[command(name = "noregret", version, arg_required_else_help = true, max_term_width = 110)]
+#[command(name = "noregret", version, arg_required_else_help = true, max_term_width = 110, after_help = FIRST_STEPS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,20 +33,22 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Learn a stream in one pass: predict each row, score the prediction, learn from the label
+    #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunArgs>),
     /// Run many learners, parameters and seeds over one pass of the data, and compare them
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
     /// Predict with a saved model, without learning
+    #[command(after_help = PREDICT_EXAMPLES)]
     Predict(PredictArgs),
     /// Learn from a decision log: gives the same model as the original run, bit for bit
     Replay(ReplayArgs),
     /// Estimate the reward of another policy or model from a decision log
     #[command(
         after_help = "ips, snips and dr need every label that the policy plays to have a logged probability \
-        above 0. dm and dr estimate rewards by a learner for each label, which predicts before it learns, in the order of the \
-        log: so dr is unbiased whatever the learner, also where the logging policy learnt meanwhile. A model is evaluated \
-        fairly on decisions that it has not learnt from. Lines may give \"evaluation\" (the policy's distribution) and \
+        above 0. dm and dr estimate rewards by means of labels and by a learner for each label, weighted by how well they have \
+        forecast so far. Each forecasts before it learns, in the order of the log: so dr is unbiased whatever they forecast, \
+        also where the logging policy learnt meanwhile. A model is evaluated fairly on decisions that it has not learnt from. Lines may give \"evaluation\" (the policy's distribution) and \
         \"estimates\" (of rewards) themselves. Of Vowpal Wabbit's action:cost:probability, the reward is minus the cost."
     )]
     Evaluate(EvaluateArgs),
@@ -90,13 +92,34 @@ pub(crate) enum Command {
     Manual(ManualArgs),
 }
 
+const FIRST_STEPS: &str = "\
+Examples:
+  noregret demo                 needs no data
+  noregret run data.csv         learns your data, the label in its last column
+  noregret list                 shows the learners
+  noregret run --help           explains a command";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  noregret run data.csv --label species --save model
+  noregret run data.csv --learner folklore --certify
+  noregret run data.csv --feedback bandit --log decisions.ndjson
+  noregret run more.csv --load model --save model
+  some-program | noregret run - --format csv --predictions -";
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  noregret predict model new.csv > labels.txt
+  noregret predict model new.csv --id ticket --confidence
+  noregret predict model new.csv --explain=columns";
+
 const COMPARE_EXAMPLES: &str = "\
 Every learner is run with every combination of its values, each exactly as `noregret run` would. Bandit learners hear \
 only whether the label that they played was right.
 
 Examples:
   noregret compare data.csv --learners ogd,folklore --plot curves.svg
-  noregret compare data.csv --learners ogd --set rate=0.01..10*10 --sort log-loss
+  noregret compare data.csv --learners ogd --set rate=0.1..10*10 --sort log-loss
   noregret compare data.csv --learners banditron,soba \\
       --set exploration=2^-9..2^-3*2 --set soba.regularization=1 --repeats 5";
 

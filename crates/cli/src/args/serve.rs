@@ -9,13 +9,13 @@ use noregret_stream::Fault;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   noregret serve
-  curl -X PUT localhost:8730/v1/models/site -d '{\"feedback\": \"bandit\", \"labels\": [\"red\", \"green\"]}'
+  curl -X PUT localhost:8730/v1/models/site \\
+      -d '{\"feedback\": \"bandit\", \"labels\": [\"red\", \"green\"]}'
   curl localhost:8730/v1/models/site/decide -d '{\"x\": {\"hour\": 9}}'
   curl localhost:8730/v1/models/site/feedback -d '{\"id\": \"d1\", \"reward\": 0.3}'
 
-An answer means that its event is on the disk. /openapi.json describes all routes, / shows the
-models, /metrics is for Prometheus. Where others can reach the service, it needs keys:
-noregret serve --add-key NAME makes one.";
+An answer means that its event is on the disk. /openapi.json describes all routes, / shows the models, /metrics is for \
+Prometheus. Where others can reach the service, it needs keys: noregret serve --add-key NAME makes one.";
 
 fn address(text: &str) -> Result<SocketAddr, Fault> {
     text.parse().map_err(|_| "an address in numbers with a port, as 127.0.0.1:8730, was needed".into())

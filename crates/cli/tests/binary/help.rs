@@ -89,6 +89,22 @@ fn every_default_is_printed() {
     assert!(run.contains("--header <yes|no>") && !run.contains("[possible values: true, false]"), "{run}");
 }
 
+/// Lines of examples are not folded in a terminal of 80 columns.
+#[test]
+fn examples_stay_in_their_lines() {
+    let folder = Folder::new();
+    let mut with_examples = 0;
+    for command in commands(&folder).iter().map(String::as_str).chain([""]) {
+        let help = folder.run(&format!("{command} --help")).succeeded().stdout;
+        let Some((_, examples)) = help.split_once("\nExamples:\n") else { continue };
+        with_examples += 1;
+        for line in examples.lines().take_while(|line| line.starts_with(' ')) {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+    assert!(with_examples >= 4, "{with_examples}");
+}
+
 /// Files to be written, say, are no matter of how the data are read.
 #[test]
 fn options_are_under_their_own_heading() {
