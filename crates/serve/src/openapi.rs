@@ -14,7 +14,9 @@ use crate::app::App;
 #[openapi(
     info(
         title = "noregret",
-        description = "Decisions, predictions and learning over HTTP. Every answered event is durable."
+        description = "Decisions, predictions and learning over HTTP. Every answered event is durable. \
+                       `PUT /v1/models/{name}` makes a model; `decide` and `feedback`, or `predict` and `learn`, are its rounds. \
+                       Errors are `application/problem+json`, with one sentence. What is under `/loops` is the protocol of Azure AI Personalizer."
     ),
     paths(
         crate::health::health,

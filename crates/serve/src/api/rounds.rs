@@ -157,7 +157,8 @@ pub(crate) async fn decide(ask: Ask, body: Body) -> Answered {
         ("correct" = (summary = "Right or wrong", value = json!({"id": "visit-18", "correct": true})))
     )),
     responses((status = 200, description = "It was learnt"),
-        (status = "4XX", description = "404 unknown, 409 conflict, 410 too late", body = crate::problem::Problem, content_type = "application/problem+json")))]
+        (status = "4XX", description = "404 unknown, 409 other feedback than the first, 410 after the waiting time; or refused", body = crate::problem::Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not now: the sentence says why", body = crate::problem::Problem, content_type = "application/problem+json")))]
 pub(crate) async fn feedback(ask: Ask, body: Body) -> Answered {
     act(ask, "feedback", body, |_, bytes| parsed::<FeedbackBody>(bytes)?.event()).await
 }
