@@ -208,7 +208,7 @@ pub static FIGURES: &[Figure] = &[
     Figure {
         name: "bounds",
         summary: "regret, certificate and bound of every learner over time",
-        paper: "all of them",
+        paper: "the theorems of all these papers",
         data: &[],
         config: include_str!("../configs/bounds.json"),
         run: figures::bounds::run,

@@ -58,6 +58,19 @@ pub(crate) fn beside(subject: &str, text: &str, folds: bool) -> String {
     format!("{subject}{}", lines.join(&format!("\n{:hang$}", "")))
 }
 
+/// Prints lines beside a name of `width` columns, which stands before the first of them.
+pub(crate) fn print_beside(
+    out: &mut impl Write,
+    name: &str,
+    width: usize,
+    lines: Vec<String>,
+) -> std::io::Result<()> {
+    for (name, line) in std::iter::once(name).chain(std::iter::repeat("")).zip(lines) {
+        writeln!(out, "{}", format!("{name:<width$}{line}").trim_end())?;
+    }
+    Ok(())
+}
+
 /// Writes a sentence about a subject, such as the data, to standard error.
 pub(crate) fn note_about(subject: &str, sentence: &str) {
     note(beside(&format!("{subject:>9}  "), sentence, std::io::stderr().is_terminal()));

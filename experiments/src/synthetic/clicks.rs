@@ -35,9 +35,9 @@ params! {
         classes: u64 = "20",
         /// Number of columns, >= 1.
         features: u64 = "5",
-        /// 95 % of the click rates are between this one, > 0,
+        /// Lower end of the range of 95 % of the click rates, > 0.
         lowest: f64 = "0.002",
-        /// and this one, < 1.
+        /// Upper end of the range of 95 % of the click rates, < 1.
         highest: f64 = "0.03",
         /// Number of times that the click rates are drawn anew, at equal distances.
         drift: u64 = "0",

@@ -9,7 +9,7 @@ use noregret_stream::{Columns, Format, Replacement, Row, WriteError, create, csv
 
 use crate::args::GenerateArgs;
 use crate::failure::Failure;
-use crate::note::plain;
+use crate::note::{WIDTH, plain, print_beside, wrapped};
 use crate::settings::Settings;
 
 /// Writes the stream, or lists the streams.
@@ -114,22 +114,21 @@ fn parameters(words: &[String]) -> Result<(Values, Option<u64>), Failure> {
     Ok((params, seed))
 }
 
+/// Width of the column with names.
+const NAME: usize = 13;
+
 fn list() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let streams = RECIPES.iter().map(|recipe| (recipe.name, recipe.summary, recipe.params));
     let tables = TABLES.iter().map(|table| (table.name, table.summary, table.params));
     for (name, summary, params) in streams.chain(tables) {
-        writeln!(out, "{name:<12} {summary}")?;
+        let mut lines = wrapped(summary, WIDTH - NAME, "");
         for param in params {
-            writeln!(
-                out,
-                "{:<12}   --set {}=…  {} (default: {})",
-                "",
-                param.name,
-                plain(&param.summary()),
-                param.default
-            )?;
+            let meaning = plain(&param.summary());
+            let text = format!("--set {}=…  {meaning} (default: {})", param.name, param.default);
+            lines.extend(wrapped(&text, WIDTH - NAME, "  "));
         }
+        print_beside(&mut out, name, NAME, lines)?;
     }
     Ok(())
 }

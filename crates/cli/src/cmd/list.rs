@@ -8,7 +8,7 @@ use noregret_stream::caution::Caution;
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
-use crate::note::{WIDTH, plain, wrapped};
+use crate::note::{WIDTH, plain, print_beside, wrapped};
 use crate::settings::{as_options, in_practice};
 
 /// Shows all learners, or one.
@@ -40,7 +40,7 @@ const PARAMETER: usize = 20;
 
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     for entry in entries {
-        print(out, entry.about.name, NAME, wrapped(entry.about.summary, WIDTH - NAME, ""))?;
+        print_beside(out, entry.about.name, NAME, wrapped(entry.about.summary, WIDTH - NAME, ""))?;
     }
     writeln!(
         out,
@@ -71,7 +71,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     .into_iter()
     .chain(Caution::of(entry).map(|caution| ("in practice", in_practice(&caution))))
     {
-        print(out, subject, SUBJECT, wrapped(&what, WIDTH - SUBJECT, ""))?;
+        print_beside(out, subject, SUBJECT, wrapped(&what, WIDTH - SUBJECT, ""))?;
     }
     writeln!(out, "\nParameters, given as --set name=value:\n")?;
     for param in entry.params {
@@ -79,15 +79,7 @@ fn one(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
         let meaning = plain(&param.summary());
         let width = WIDTH - PARAMETER;
         let lines = [wrapped(&meaning, width, ""), wrapped(&default, width, "  ")].concat();
-        print(out, param.name, PARAMETER, lines)?;
-    }
-    Ok(())
-}
-
-/// Lines beside a name, which stands before the first of them.
-fn print(out: &mut impl Write, name: &str, width: usize, lines: Vec<String>) -> std::io::Result<()> {
-    for (name, line) in std::iter::once(name).chain(std::iter::repeat("")).zip(lines) {
-        writeln!(out, "{}", format!("{name:<width$}{line}").trim_end())?;
+        print_beside(out, param.name, PARAMETER, lines)?;
     }
     Ok(())
 }

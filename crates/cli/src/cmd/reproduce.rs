@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
-use crate::note::{counted, note};
+use crate::note::{WIDTH, counted, note, print_beside, wrapped};
 
 /// Makes the figures and prints whether every claim holds. Plots and numbers are written to
 /// folders.
@@ -82,13 +82,16 @@ fn setting(text: &str) -> Result<(String, Value), Failure> {
     value.ok_or_else(|| Failure::usage(format!("--set {text}: NAME=NUMBER or NAME=[NUMBER,…] was needed")))
 }
 
+/// Width of the column with names.
+const NAME: usize = 25;
+
 fn list() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for figure in FIGURES {
-        writeln!(out, "{:<24} {}; {}", figure.name, figure.summary, figure.paper)?;
-        for file in figure.data {
-            writeln!(out, "{:<24}   --data: {file}", "")?;
-        }
+        let text = format!("{}; {}", figure.summary, figure.paper);
+        let mut lines = wrapped(&text, WIDTH - NAME, "");
+        lines.extend(figure.data.iter().map(|file| format!("  --data: {file}")));
+        print_beside(&mut out, figure.name, NAME, lines)?;
     }
     Ok(())
 }

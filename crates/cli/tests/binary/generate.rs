@@ -6,6 +6,7 @@ use crate::util::Folder;
 fn streams(folder: &Folder) -> Vec<String> {
     let list = folder.run("generate").succeeded().stdout;
     assert!(!list.contains(['$', '\\', '`']), "{list}");
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
     let names = list.lines().filter(|line| !line.starts_with(' '));
     let names = names.map(|line| line.split(' ').next().unwrap().to_owned());
     // A table of text is CSV alone, and costs of all labels are VW's alone.

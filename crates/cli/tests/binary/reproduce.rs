@@ -111,6 +111,7 @@ fn a_folder_of_data_that_is_not_there() {
 fn figures_are_listed_and_unknown_ones_named() {
     let folder = Folder::new();
     let listed = folder.run("reproduce").succeeded().stdout;
+    assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
     assert!(listed.lines().filter(|line| !line.starts_with(' ')).count() == 9, "{listed}");
     let ran = folder.run("reproduce soba-fig3");
     assert_eq!(ran.code, 1);
