@@ -91,10 +91,27 @@ const OF_OTHERS: [(&[&str], &str); 13] = [
     (&["-v", "--verbose"], "all is said without an option; --json says more"),
 ];
 
+/// Options of `run` that `compare` has in another form, or not.
+const OF_COMPARE: [(&[&str], &str); 3] = [
+    (
+        &["--feedback"],
+        "bandit learners hear only whether they were right; auto and gaptron-* do with --set NAME.mode=bandit",
+    ),
+    (
+        &["--save", "--load"],
+        "the models of a comparison are not kept; noregret run DATA --save MODEL keeps one",
+    ),
+    (&["--certify", "--report"], "noregret run DATA --certify --report FILE.html says more of one learner"),
+];
+
 /// Commands as other programs call them.
-const COMMANDS: [(&[&str], &str); 2] = [
+const COMMANDS: [(&[&str], &str); 3] = [
     (&["train", "fit", "learn"], "noregret run DATA --save MODEL learns from data"),
     (&["test", "score", "apply", "classify"], "noregret predict MODEL DATA forecasts with a model"),
+    (
+        &["explain", "info", "show", "learners"],
+        "noregret list NAME explains a learner, noregret inspect MODEL a model, and noregret predict MODEL DATA --explain a forecast",
+    ),
 ];
 
 /// Adds a tip to an error in `args`, in place of those that do not help.
@@ -145,11 +162,14 @@ fn of_argument(given: &str, args: &[OsString]) -> Option<String> {
         };
     }
     let of_vw = OF_VOWPAL_WABBIT.iter().find(|(_, options, _)| options.contains(&option));
-    match of_vw {
-        Some((task, _, ours)) => Some(format!("in place of Vowpal Wabbit's {option} ({task}): {ours}")),
-        // Other commands have other options.
-        None if args.get(1).is_some_and(|command| command == "run") => among(&OF_OTHERS, option),
-        None => None,
+    if let Some((task, _, ours)) = of_vw {
+        return Some(format!("in place of Vowpal Wabbit's {option} ({task}): {ours}"));
+    }
+    // Other commands have other options.
+    match args.get(1)?.to_str()? {
+        "run" => among(&OF_OTHERS, option),
+        "compare" => among(&OF_COMPARE, option),
+        _ => None,
     }
 }
 

@@ -40,11 +40,16 @@ const PARAMETER: usize = 20;
 
 fn all(out: &mut impl Write, entries: &[&Entry]) -> std::io::Result<()> {
     for entry in entries {
-        print_beside(out, entry.about.name, NAME, wrapped(entry.about.summary, WIDTH - NAME, ""))?;
+        let mark = match entry.feedback {
+            Feedback::Bandit | Feedback::Either => " (bandit)",
+            Feedback::Full | Feedback::Experts => "",
+        };
+        let text = format!("{}{mark}", entry.about.summary);
+        print_beside(out, entry.about.name, NAME, wrapped(&text, WIDTH - NAME, ""))?;
     }
     writeln!(
         out,
-        "\nDefaults are the theorem's. Where they are too cautious for streams of ordinary\nlength, these settings work, without its guarantee:\n"
+        "\n(bandit): learns with --feedback bandit, from what the label that it plays has\nearned.\n\nDefaults are the theorem's. Where they are too cautious for streams of ordinary\nlength, these settings work, without its guarantee:\n"
     )?;
     for entry in entries {
         if let Some(caution) = Caution::of(entry) {

@@ -281,6 +281,18 @@ fn values_with_a_minus_and_files_without_a_command() {
         ("run a.csv --target b", "--label COLUMN names the label"),
         ("run a.csv --sep ;", "--delimiter CHAR is what is between cells"),
         ("train a.csv", "noregret run DATA --save MODEL learns from data"),
+        (
+            "explain ogd",
+            "noregret list NAME explains a learner, noregret inspect MODEL a model, and noregret predict MODEL DATA --explain a forecast",
+        ),
+        (
+            "compare a.csv --learners auto --feedback bandit",
+            "bandit learners hear only whether they were right; auto and gaptron-* do with --set NAME.mode=bandit",
+        ),
+        (
+            "compare a.csv --learners ogd --save m",
+            "the models of a comparison are not kept; noregret run DATA --save MODEL keeps one",
+        ),
     ] {
         let ran = folder.run(arguments);
         assert!(ran.code == 1 && ran.stderr.contains(&format!("\n  tip: {tip}\n")), "{}", ran.stderr);
