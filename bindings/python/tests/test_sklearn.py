@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from noregret import Learner, _core, _tables, catalogue
 from noregret import sklearn as face
-from noregret.sklearn import _rows
+from noregret.sklearn import _base, _rows
 
 CLASSIFIERS = [getattr(face, name) for name in face.__all__]
 each = pytest.mark.parametrize("kind", CLASSIFIERS, ids=lambda kind: kind.__name__)
@@ -537,3 +537,26 @@ def test_labels_may_be_texts_of_numpy_or_a_stream_of_arrow():
         classifier = face.FolkloreClassifier().fit(x, given)
         assert classifier.classes_.tolist() == ["a", "b", "c"] and (classifier.predict(x) == expected.predict(x)).all()
         assert face.FolkloreClassifier().partial_fit(x, given, classes=["a", "b", "c"]).n_rounds_ == 150
+
+
+def test_rows_as_fitted_are_not_looked_at_again(monkeypatch):
+    """scikit-learn's look at a frame takes longer than many forecasts."""
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    y = x[:, 0] > 0
+    frame = pandas.DataFrame(x, columns=list("abc")).assign(n=range(60))
+    fitted = face.FolkloreClassifier().fit(frame, y)
+    expected = fitted.predict_proba(frame)
+    holes = frame.assign(b=frame["b"].where(frame["a"] > 0))
+    filled = fitted.predict_proba(holes)
+    with monkeypatch.context() as patch:
+        patch.setattr(_base, "validate_data", None)
+        np.testing.assert_array_equal(fitted.predict_proba(frame), expected)
+        np.testing.assert_array_equal(fitted.predict_proba(frame.iloc[5:6]), expected[5:6])
+        with pytest.raises(TypeError, match="not callable"):
+            fitted.predict_proba(holes)
+    np.testing.assert_array_equal(filled[frame["a"] > 0], expected[frame["a"] > 0])
+    with pytest.raises(ValueError, match="they were needed in the order of fit"):
+        fitted.predict(frame[["n", "a", "b", "c"]])
+    with pytest.raises(ValueError, match="contains infinity"):
+        fitted.predict(frame.assign(a=np.inf))

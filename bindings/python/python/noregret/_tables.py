@@ -470,7 +470,9 @@ def _cells(values: Any, name: str) -> list[Any]:
         return [None if value != value else value for value in values.tolist()]
     values = values.tolist() if hasattr(values, "tolist") else list(values)
     return [
-        value if type(value) in _PLAIN and (type(value) is not int or -_SMALL < value < _SMALL) else _cell(value, name, at)
+        value
+        if (type(value) in _PLAIN and (type(value) is not int or -_SMALL < value < _SMALL)) or (type(value) is float and -_SMALL < value < _SMALL)
+        else _cell(value, name, at)
         for at, value in enumerate(values)
     ]
 

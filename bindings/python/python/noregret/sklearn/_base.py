@@ -470,9 +470,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return learner
 
     def _predict(self, X: Any, scores: bool) -> Floats:
-        check_is_fitted(self)
+        if not hasattr(self, "_core"):
+            check_is_fitted(self)  # Takes its time, of each row.
         reader: Learner | None = getattr(self, "_table", None)
-        X = _rows.rows(X, dense=reader is not None)
+        X = X if self._plain(X) else _rows.rows(X, dense=reader is not None)
         cores = [self._core, *getattr(self, "_others", ())]
         if reader is not None:
             table = reader._table(X).given()
@@ -481,7 +482,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = [forecasts[:, self._order] for forecasts, _ in told]
         else:
             if not self._plain(X):
-                X = validate_data(self, _rows.filled(self._in_order(X), self._core), accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+                numbers = _rows.as_fitted(X, getattr(self, "feature_names_in_", None))
+                X = numbers if numbers is not None else validate_data(
+                    self, _rows.filled(self._in_order(X), self._core), accept_sparse="csr", dtype=np.float64, order="C", reset=False
+                )
             rows = _arrays.rows(X)
             found = [core.predict(rows, scores) for core in cores]
         if len(cores) == 1:

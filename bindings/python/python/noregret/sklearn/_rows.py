@@ -81,6 +81,17 @@ def framed(X: Any, names: Any) -> Any:
     return pandas.DataFrame({name: cells[name] for name in order})
 
 
+def as_fitted(X: Any, names: Any) -> Floats | None:
+    """The numbers of a DataFrame whose columns are those of fit, in their order, with a number in each cell; None for anything else, which
+    scikit-learn looks at. It takes milliseconds, of a row alone, too."""
+    if names is None or not _tables.is_pandas(X) or X.shape[0] == 0 or X.columns.tolist() != names.tolist():
+        return None
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes):
+        return None
+    numbers = X.to_numpy(dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else None
+
+
 def filled(X: Any, core: _core.Learner) -> Any:
     """Rows for a classifier of numbers, with what stands for missing ones of a table, as in a table that had some before."""
     if _tables.has_holes(X):
