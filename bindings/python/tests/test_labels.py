@@ -1,5 +1,6 @@
 """Labels come back as they were given, with their types, from probability vectors, libraries and model files; or they are refused."""
 
+import datetime
 import enum
 import pickle
 from decimal import Decimal
@@ -240,3 +241,32 @@ def test_a_single_label_of_numpy_is_that_of_an_array(tmp_path):
         again = Learner.load(tmp_path / "model")
         assert one.labels == all_.labels == again.labels
         assert type(one.predict({"a": 1.0})) is type(again.predict({"a": 1.0})) is type(all_.predict({"a": 1.0}))
+
+
+def test_times_with_and_without_nanoseconds_are_the_same_labels_alone_and_in_an_array():
+    days = np.array(["2026-01-01T00:00:00.123456789", "2026-01-02"], dtype="M8[ns]")
+    x = [[1.0, 0.0], [0.0, 1.0]] * 10
+    learner = Learner("ogd")
+    for row, label in zip(x, np.tile(days, 10), strict=True):
+        learner.learn_one(row, label)
+    learner.update(x, np.tile(days, 10))
+    learner.update(x, list(np.tile(days, 10)))
+    assert len(learner.labels) == 2 and set(learner.predict(x).tolist()) == {days[0], datetime.datetime(2026, 1, 2)}
+    shop = Bandit("squarecb", oracle="pooled", labels=days)
+    assert shop.decide({"a": 1.0}, labels=[days[1]]).label == datetime.datetime(2026, 1, 2)
+
+
+@pytest.mark.parametrize("label", [{"a": 1}, ("a", 1), ["a", "b"], (b"a", b"b")], ids=repr)
+def test_what_is_no_label_alone_is_refused_by_its_value(label):
+    learner = Learner("ogd")
+    for _ in range(2):  # Before the learner is made, and after.
+        with pytest.raises(TypeError, match="y is .*; a label, or a list of the probabilities of the classes in their order, was needed"):
+            learner.learn_one([1.0, 0.5], label)
+        learner.learn_one([1.0, 0.5], "yes")
+    assert learner.labels == ["yes"]
+
+
+def test_durations_are_no_labels():
+    for labels in (np.array([1, 2] * 10, dtype="m8[s]"), list(np.array([1, 2] * 10, dtype="m8[ns]"))):
+        with pytest.raises(TypeError, match="is of a type that a model file does not keep; str.label. makes a text of it"):
+            Learner("ogd").update(np.eye(20), labels)

@@ -101,12 +101,15 @@ def distinct(y: Any) -> tuple[list[Any], Ints]:
 
 
 def objects(array: npt.NDArray[Any]) -> Sequence[Any]:
-    """The elements as objects of Python: times as those of the standard library, unless they have nanoseconds."""
+    """The elements as objects of Python: each time as one of the standard library, unless it has nanoseconds."""
     if array.dtype.kind not in "mM":
         return list(array.tolist())
     unit = np.datetime_data(array.dtype)[0]
+    if unit == "ps":
+        return list(array)
     exact = array if unit != "ns" else array.astype(f"{array.dtype.kind}8[us]")
-    return list(exact.tolist()) if unit != "ps" and bool(((exact == array) | np.isnat(array)).all()) else list(array)
+    fits = (exact == array) | np.isnat(array)
+    return [plain if fit else given for plain, fit, given in zip(exact.tolist(), fits.tolist(), array, strict=True)]
 
 
 def times(array: Any) -> Any:

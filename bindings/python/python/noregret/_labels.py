@@ -89,12 +89,11 @@ class Labelled(Promising):
     def _target(self, y: Any) -> Any:
         if self._real:
             return float(y)
-        if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
-            return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
         if y is None:
             raise TypeError("y is None; a label was needed")
-        if isinstance(y, dict):
-            raise TypeError(f"y is {y!r}; a label, or a list of the probabilities of the classes in their order, was needed")
+        _targets.check_one(y)
+        if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
+            return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
         if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
         return int(self._targets(_targets.labels([y]))[0])

@@ -269,6 +269,7 @@ class Learner(Described):
         x = self._readable(x)
         x = x.toarray() if hasattr(x, "tocsr") and len(x.shape) == 1 else x
         if hasattr(x, "tocsr") or self._held is None or self._takes_tables(x):
+            _targets.check_one(y)
             row = x if hasattr(x, "tocsr") else _tables.single(x) if _tables.is_table(x) else _tables.given([x])
             _tables.tell(self._run(row, [y], [weight], {}, {"ahead": True})[2], 2)
             return

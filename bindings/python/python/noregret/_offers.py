@@ -51,6 +51,8 @@ def names(labels: Any) -> list[Any]:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, or a dictionary of labels and their features")
     given = list(objects(labels)) if isinstance(labels, np.ndarray) else list(labels)
+    # A time alone is what it is in an array.
+    given = [objects(np.array([name]))[0] if isinstance(name, np.datetime64) else name for name in given]
     for name in given:
         if is_missing(name):
             raise TypeError(f"labels has {name!r}; a text or a number was needed, True, False or a time")

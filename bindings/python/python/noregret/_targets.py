@@ -79,9 +79,18 @@ def labels(y: Any) -> Any:
     return y
 
 
+def check_one(y: Any) -> None:
+    """Refuses what is neither a label nor the probabilities of the classes."""
+    several = isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1 and any(isinstance(part, str | bytes) for part in y)
+    if several or isinstance(y, Mapping):
+        raise TypeError(f"y is {y!r}; a label, or a list of the probabilities of the classes in their order, was needed")
+
+
 def _kind(label: Any) -> Any:
     """The kind of a label among those that NumPy does not keep apart."""
     kinds = ((str, str), (bool | np.bool_, bool), (int | np.integer, int), (float | np.floating, float))
+    if isinstance(label, np.timedelta64):  # An integer of NumPy's.
+        return None
     return next((kind for types, kind in kinds if isinstance(label, types)), None)
 
 
@@ -145,7 +154,7 @@ def text_of(value: Any) -> str:
         raise TypeError(f"the label {value!r} is of bytes; a text was needed, which .decode() makes of it")
     if isinstance(value, str):
         return str.__str__(value)
-    if value is not None and not isinstance(value, _tables.LABELS):
+    if value is not None and (not isinstance(value, _tables.LABELS) or isinstance(value, np.timedelta64)):
         raise TypeError(f"the label {value!r} is of a type that a model file does not keep; str(label) makes a text of it")
     return "" if value is None else str(value)
 
