@@ -303,3 +303,17 @@ def test_invalid_rounds_teach_nothing(tmp_path):
     with bandit.log(tmp_path / "log.ndjson"), pytest.raises(ValueError, match="close the log first"):
         bandit.learn([[1.0]], [0], [1], [0.5])
     assert bandit.rounds == 0
+
+
+def test_labels_of_arrow_are_texts():
+    pyarrow = pytest.importorskip("pyarrow")
+    for labels in (pyarrow.array(["u", "v"]), pyarrow.chunked_array([["u"], ["v"]])):
+        bandit = Bandit("squarecb", labels=labels)
+        assert bandit.decide({"a": 1.0}).label in ("u", "v") and bandit.decide({"a": 1.0}, labels=labels[1:]).label == "v"
+
+
+def test_what_is_no_table_is_refused_by_what_it_is():
+    pandas = pytest.importorskip("pandas")
+    groups = pandas.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]}).groupby("a")
+    with pytest.raises((TypeError, ValueError), match="^x has "):
+        Learner("ogd", classes=2).update(groups, [0, 1])

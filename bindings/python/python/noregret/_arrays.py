@@ -153,7 +153,7 @@ def fields(row: Any) -> Mapping[str, Any] | None:
             return dict(getattr(row, name)())
     if dataclasses.is_dataclass(row) and not isinstance(row, type):
         return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-    if hasattr(row, "keys") and not isinstance(row, Mapping) and not hasattr(row, "shape"):
+    if callable(getattr(row, "keys", None)) and not isinstance(row, Mapping) and not hasattr(row, "shape"):
         return {name: row[name] for name in row.keys()}
     return None
 

@@ -50,6 +50,7 @@ def names(labels: Any) -> list[Any]:
     """The labels of a list."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels is {labels!r}; a list of labels was needed, or a dictionary of labels and their features")
+    labels = labels.to_pylist() if hasattr(labels, "to_pylist") else labels
     given = list(objects(labels)) if isinstance(labels, np.ndarray) else list(labels)
     # A time alone is what it is in an array.
     given = [objects(np.array([name]))[0] if isinstance(name, np.datetime64) else name for name in given]
