@@ -11,6 +11,7 @@ use crate::state::{Slot, unpack};
 use crate::testing::{plays, state_of};
 
 mod ahead;
+mod attack;
 mod divided;
 
 fn auto(classes: usize, features: usize, values: &[(&str, &str)]) -> Auto {
