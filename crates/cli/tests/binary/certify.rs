@@ -396,3 +396,26 @@ fn people_see_the_closing_lines_and_live_certificates() {
     let header = ran.stderr.lines().find(|line| line.contains("rounds ")).unwrap();
     assert!(header.ends_with("certificate"), "{header}");
 }
+
+/// The best constant forecast of 0 and 1 with weights 1 and 3 is 3/4, with the loss 9/16 + 3/16. The regret of
+/// weighted rounds is within the certificate.
+#[test]
+fn the_best_forecast_in_hindsight_has_the_weights_of_the_rounds() {
+    let folder = Folder::with("a.csv", "x,w,y\n1,1,0\n1,3,1\n");
+    folder.write("sparse.vw", "0 1 | x:1\n1 3 | x:1\n");
+    let rows: String = (0..60)
+        .map(|row| format!("{},{},{}\n", row % 7, if row % 9 == 0 { 1000 } else { 1 }, (row * row) % 11))
+        .collect();
+    folder.write("b.csv", format!("x,w,y\n{rows}"));
+    let run = |data: &str| {
+        let vaw = "--learner vaw --scale none --no-intercept --set radius=9 --certify";
+        folder.summary(&format!("{data} {vaw}"))
+    };
+    for data in ["a.csv --label y --weight w", "sparse.vw"] {
+        let loss = number(&run(data), "comparator_loss");
+        assert!((loss - 0.75).abs() < 1e-9, "{data}: {loss}");
+    }
+    let summary = run("b.csv --label y --weight w");
+    let (regret, certificate) = (number(&summary, "regret"), number(&summary, "certificate"));
+    assert!(regret <= certificate && certificate < 2.0 * regret, "{regret} and {certificate}");
+}

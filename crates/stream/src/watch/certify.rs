@@ -154,10 +154,15 @@ impl Record {
     }
 
     fn rows(&self) -> Rows<'_> {
+        self.rows_of(&self.values)
+    }
+
+    /// The rows with other values.
+    fn rows_of<'a>(&'a self, values: &'a [f64]) -> Rows<'a> {
         if self.dense {
-            Rows::Dense(&self.values)
+            Rows::Dense(values)
         } else {
-            Rows::Sparse { starts: &self.starts, indices: &self.indices, values: &self.values }
+            Rows::Sparse { starts: &self.starts, indices: &self.indices, values }
         }
     }
 
@@ -225,9 +230,7 @@ impl Record {
                 Certified { distance_bound, ..verdict }.with(comparator, best, bound)
             }
             Guarantee::SquaredRegret { norm, bound, .. } => {
-                let ball = Regularization::Ball(norm);
-                let best = least_squares(self.rows(), self.problem.features, &self.targets, ball);
-                let LeastSquares { theta, loss, gap, .. } = best.map_err(not_computed)?;
+                let LeastSquares { theta, loss, gap, .. } = self.best_forecast(norm)?;
                 let comparator = format!("the best linear forecast with |theta| <= {}", digits_of(norm));
                 verdict.with(comparator, Some(Best { loss, gap, weights: theta }), bound)
             }
@@ -314,6 +317,22 @@ impl Record {
         let tolerance = if self.weights.len() <= 20_000 { 1e-8 } else { 1e-5 };
         let stop = Stop { tolerance, ..Stop::default() };
         best_in_hindsight(&self.data()?, ball, norm, stop).map_err(not_computed)
+    }
+
+    /// The best linear forecast of the ball of radius `norm`. The squared loss of a row and a target that are
+    /// multiplied by the root of the round's weight is the weighted one.
+    fn best_forecast(&self, norm: f64) -> Result<LeastSquares, Fault> {
+        let (d, ball) = (self.problem.features, Regularization::Ball(norm));
+        if self.weights.iter().all(|weight| *weight == 1.0) {
+            return least_squares(self.rows(), d, &self.targets, ball).map_err(not_computed);
+        }
+        let (mut values, mut targets) = (self.values.clone(), self.targets.clone());
+        for ((row, target), weight) in self.starts.windows(2).zip(&mut targets).zip(&self.weights) {
+            let root = weight.sqrt();
+            values[row[0]..row[1]].iter_mut().for_each(|value| *value *= root);
+            *target *= root;
+        }
+        least_squares(self.rows_of(&values), d, &targets, ball).map_err(not_computed)
     }
 
     /// The loss of the comparator `weights` of a [`Certified`] after each of `rounds`, which
