@@ -253,6 +253,7 @@ impl Entry {
     pub fn make_any(&self, values: &Values, problem: Problem, seed: u64) -> Made {
         check_problem(self.about, &problem)?;
         (self.make)(self.learners, values, problem, seed)
+            .map_err(|error| error.explained(values, self.params))
     }
 
     /// As [`Entry::make_any`], for a learner that learns from labels.

@@ -29,7 +29,7 @@ use crate::algorithm::{Algorithm, AnyModel, BanditModel, Model};
 use crate::kernel::second_order::SecondOrder;
 use crate::kernel::vector::axpy;
 use crate::learner::Predictor;
-use crate::param::{Params, Value};
+use crate::param::{Params, UNSET, Value};
 use crate::problem::Problem;
 
 pub use self::how::{Merge, MergeError};
@@ -111,7 +111,7 @@ pub(crate) fn check<'a, L: Algorithm>(
             }
         }
         let other = other.params().values();
-        let shown = |value: Option<&Value>| value.map_or_else(|| "unset".to_owned(), Value::to_string);
+        let shown = |value: Option<&Value>| value.map_or_else(|| UNSET.to_owned(), Value::to_string);
         // The numbers of rounds add up; a parameter whose default depends on them is compared itself.
         for name in values.keys().chain(other.keys()).filter(|name| *name != "horizon") {
             if values.get(name) != other.get(name) {

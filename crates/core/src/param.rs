@@ -75,6 +75,9 @@ impl fmt::Display for Value {
 /// Parameter values by name.
 pub type Values = BTreeMap<String, Value>;
 
+/// The value of a parameter that has none, in errors.
+pub(crate) const UNSET: &str = "unset";
+
 /// An error of a parameter or a problem, in one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -117,6 +120,25 @@ impl ParamError {
     /// `name` = `value` is not `need`.
     pub fn invalid(name: &str, value: impl fmt::Display, need: impl Into<String>) -> Self {
         Self::Invalid { name: name.to_owned(), value: value.to_string(), need: need.into() }
+    }
+
+    /// The error with the formula of the default, if it is about the default of one of `params` that is not
+    /// among those `given`: it follows from what was given. A radius or horizon may be that of the problem.
+    pub(crate) fn explained(self, given: &Values, params: &[ParamInfo]) -> Self {
+        let default_of = |name: &str| {
+            let is_given = given.contains_key(name) || ["radius", "horizon"].contains(&name);
+            params.iter().find(|param| param.name == name && !is_given).map(|param| param.default)
+        };
+        match self {
+            Self::Invalid { name, value, mut need } => {
+                // Not where it has no default.
+                if let Some(default) = default_of(&name).filter(|_| value != UNSET) {
+                    need += &format!("; it was not set, and its default is {default}");
+                }
+                Self::Invalid { name, value, need }
+            }
+            error => error,
+        }
     }
 
     /// The error of a wrapped learner's parameter as that of its wrapper, with `prefix` before the name.

@@ -44,7 +44,7 @@ use crate::kernel::softmax::quick_softmax;
 use crate::kernel::weights::Weights;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, grow, own};
 use crate::loss::heavy;
-use crate::param::{ParamError, positive};
+use crate::param::{ParamError, UNSET, positive};
 use crate::prediction::Prediction;
 use crate::problem::{Problem, resolve_norm};
 use crate::state::state;
@@ -137,7 +137,7 @@ impl Algorithm for Ogd {
             }
             (None, Schedule::Constant, _) => {
                 let need = "given when schedule = constant and the number of rounds (horizon) is unknown";
-                return Err(ParamError::invalid("rate", "unset", need));
+                return Err(ParamError::invalid("rate", UNSET, need));
             }
         };
         let rate = positive("rate", rate)?;

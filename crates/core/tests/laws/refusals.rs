@@ -75,6 +75,7 @@ const REFUSALS: &[Refusal] = &[
     ("soba", (3, 2), "regularization=0", "regularization = 0: must be a finite number > 0"),
     ("soba-reduction", (3, 2), "loss_eta=1.5", "loss_eta = 1.5: must be in [0, 1]"),
     ("soba-reduction", (3, 2), "exploration=0", "exploration = 0: must be > 0 where ons_rate is not given: without exploration no mistake is repaired"),
+    ("soba-reduction", (3, 2), "ons_rate=1e200", "ons_regularization = 0: must be a finite number > 0; it was not set, and its default is 1 / (ons_rate norm)^2"),
     ("soba-sketch", (3, 2), "rank=0", "rank = 0: must be between 1 and 1000"),
     ("soba-sketch", (3, 2), "exploration=-0.5", "exploration = -0.5: must be in [0, 1]"),
     ("squarecb", (2, 1), "oracle=vaw", "oracle = vaw: must be a learner that forecasts probabilities of two classes and learns from labels"),
@@ -84,6 +85,8 @@ const REFUSALS: &[Refusal] = &[
     ("squarecb", (2, 1), "oracle.rate=1", "aioli has no parameter 'rate'"),
     ("squarecb", (2, 1), "prior=0.01", "prior = 0.01: must be left out with oracle = aioli, which begins at 1/2; oracle = pooled begins at any rate"),
     ("squarecb", (2, 1), "oracle=auto schedule=certificate", "schedule = certificate: must be root, since the oracle auto has no such bound on its regret"),
+    ("squarecb", (2, 1), "oracle.norm=1e200", "oracle.regularization = 0: must be a finite number > 0; it was not set, and its default is 1 / norm^2"),
+    ("vaw", (1, 2), "norm=1e12", "regularization = 1e-24: must be at least 1e-15 radius^2 = 1.0e-15, since double precision loses a smaller one beside the rows; it was not set, and its default is (target_bound / norm)^2, or 1 / norm^2 without a target_bound"),
     ("vaw", (1, 2), "target_bound=0", "target_bound = 0: must be a finite number > 0"),
 ];
 
