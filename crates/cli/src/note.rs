@@ -90,6 +90,18 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// A bound with five significant digits, the last of them rounded up, so that it still is one.
+pub(crate) fn short_bound(value: f64) -> String {
+    let text = short(value);
+    match text.parse::<f64>() {
+        Ok(shown) if shown < value => {
+            let place = value.abs().log10().floor() as i32 - 4;
+            short(value + 10f64.powi(if value.abs() < 1e6 { place.min(0) } else { place }))
+        }
+        _ => text,
+    }
+}
+
 /// A number with `digits` decimals. What rounds to zero is written without a sign.
 pub(crate) fn decimals(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
@@ -166,6 +178,25 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(short(value), text);
+        }
+    }
+
+    /// Rounded to the nearest, most of these would be below the bound.
+    #[test]
+    fn a_bound_is_rounded_up() {
+        let cases = [
+            (4.35881, "4.3589"),
+            (4.3588, "4.3588"),
+            (99999.1, "100000"),
+            (123456.2, "123457"),
+            (1234501.0, "1.2346e6"),
+            (0.0432901, "0.043291"),
+            (-4.35889, "-4.3588"),
+            (0.0, "0"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(short_bound(value), text);
         }
     }
 }

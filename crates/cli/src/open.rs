@@ -24,7 +24,7 @@ use noregret_stream::{Row, RowLabel, Stop, redis_stream};
 use crate::choices::FeedbackChoice;
 use crate::facts::{Stream, describe_reader};
 use crate::failure::Failure;
-use crate::note::{counted, note, short};
+use crate::note::{counted, note, short, short_bound};
 use crate::plan::{LearnerPlan, RunPlan, Source, StreamPlan};
 use crate::settings::in_practice;
 use crate::wanted::Wanted;
@@ -308,12 +308,12 @@ pub(crate) fn certificate_of(saved: &Saved) -> Option<String> {
     {
         return Some(format!(
             "in every interval of its {rounds}, its loss is at most {} above that of the best member; in total at most {} above that of a member that was always there",
-            short(bound),
-            short(total)
+            short_bound(bound),
+            short_bound(total)
         ));
     }
     Some(match saved.facts.certificate(learner.as_ref())? {
-        Ok(bound) => format!("its regret over all {rounds} is at most {}", short(bound)),
+        Ok(bound) => format!("its regret over all {rounds} is at most {}", short_bound(bound)),
         Err(why) => format!("none: {why}"),
     })
 }

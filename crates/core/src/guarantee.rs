@@ -88,6 +88,12 @@ pub fn digits_of(radius: f64) -> String {
     if (0.01..1e6).contains(&radius) { format!("{radius:.4}") } else { format!("{radius:.4e}") }
 }
 
+/// A number and the limit that it is beyond, with as many of their digits as show that it is.
+pub fn digits_beyond(value: f64, limit: f64) -> [String; 2] {
+    let shown = [value, limit].map(digits_of);
+    if shown[0] == shown[1] { [value, limit].map(|number| format!("{number:e}")) } else { shown }
+}
+
 /// Whether a row with this squared norm is beyond `radius`, with a tolerance for rounding.
 pub(crate) fn is_beyond(norm_squared: f64, radius: f64) -> bool {
     norm_squared.sqrt() > radius * (1.0 + 1e-9)
@@ -251,10 +257,9 @@ pub(crate) fn curved(curvature: f64, largest: f64, promise: impl FnOnce() -> Pro
     if curvature <= largest * (1.0 + 1e-9) {
         promise()
     } else {
-        Err(format!(
-            "the curvature {curvature:.4} is larger than any valid one: at most {largest:.4} was needed"
-        )
-        .into())
+        let [curvature, largest] = digits_beyond(curvature, largest);
+        Err(format!("the curvature {curvature} is larger than any valid one: at most {largest} was needed")
+            .into())
     }
 }
 

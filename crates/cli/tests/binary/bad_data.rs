@@ -269,14 +269,18 @@ fn more_than_was_declared() {
 #[test]
 fn rows_beyond_the_radius() {
     let text = "a 1:1\nb 1:2\na 1:30\n";
-    let at = |action| {
+    let within = |radius, action| {
         format!(
-            "run a.svm --learner folklore --quiet --json --scale none --no-intercept --set radius=5 --on-large-row {action}"
+            "run a.svm --learner folklore --quiet --json --scale none --no-intercept --set radius={radius} --on-large-row {action}"
         )
     };
+    let at = |action| within("5", action);
     let folder = Folder::with("a.svm", text);
-    let sentence = "a.svm:3: the row has norm 30.000000; at most the learner's radius 5.000000 was needed";
-    folder.run(&at("error")).complained(2, sentence);
+    let refused = |radius, sentence| folder.run(&within(radius, "error")).complained(2, sentence);
+    refused("5", "a.svm:3: the row has norm 30.0000; at most the learner's radius 5.0000 was needed");
+    // As many digits as show that the norm is larger.
+    refused("29.99999", "a.svm:3: the row has norm 3e1; at most the learner's radius 2.999999e1 was needed");
+    refused("1e-7", "a.svm:1: the row has norm 1.0000; at most the learner's radius 1.0000e-7 was needed");
     assert_eq!(folder.run(&at("warn")).succeeded().summary()["large_rows"], 1);
     assert_eq!(folder.run(&at("clip")).succeeded().summary()["large_rows"], 1);
 }

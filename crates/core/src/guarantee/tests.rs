@@ -11,6 +11,13 @@ fn a_small_radius_is_not_shown_as_zero() {
     assert_eq!(shown, ["1.0000", "0.0100", "3.0000e-7", "2.5000e8"]);
 }
 
+#[test]
+fn what_is_beyond_a_limit_is_shown_as_larger() {
+    assert_eq!(digits_beyond(30.0, 5.0), ["30.0000", "5.0000"]);
+    assert_eq!(digits_beyond(1.000002, 1.0), ["1.000002e0", "1e0"]);
+    assert_eq!(digits_beyond(3e-6, 2e-6), ["3.0000e-6", "2.0000e-6"]);
+}
+
 /// With too large a curvature no learner has a guarantee, since the surrogates are not lower bounds.
 #[test]
 fn curvature_beyond_what_is_proven_voids_certificate_and_bound() {

@@ -1,6 +1,7 @@
 //! The features of an example: scaled, with the intercept, and the views that a learner takes besides.
 
 use noregret::example::Features;
+use noregret::guarantee::digits_beyond;
 
 use super::{Encoder, Example, LARGEST_NORM, LargeRow};
 use crate::encode::scale::Scaling;
@@ -354,10 +355,10 @@ impl Encoder {
                 out.values.iter_mut().for_each(|value| *value *= factor);
                 Ok(true)
             }
-            LargeRow::Error if norm <= LARGEST_NORM => Err(fault!(
-                "the row has norm {norm:.6}; at most the learner's radius {:.6} was needed",
-                self.radius
-            )),
+            LargeRow::Error if norm <= LARGEST_NORM => {
+                let [norm, radius] = digits_beyond(norm, self.radius);
+                Err(fault!("the row has norm {norm}; at most the learner's radius {radius} was needed"))
+            }
             _ => Err(fault!("the row has norm {norm:e}; at most {LARGEST_NORM:e} is allowed")),
         }
     }
