@@ -210,14 +210,15 @@ pub fn gaf_smoothing(rounds: f64, smoothing: f64) -> f64 {
 
 /// The additional loss of GAF relative to [`gaf_smoothing`] if it forecasts the mean of `samples` $m$
 /// samples, with probability at least $1 - \delta$: $T\varepsilon$ with $\varepsilon = \sqrt{\frac{8K}{\mu
-/// m}\ln\frac T\delta}$. `None` if $\varepsilon > 1.59$: there are too few samples for a bound.
+/// m}\ln\frac{KT}\delta}$. `None` if $\varepsilon > 1.59$: there are too few samples for a bound.
 ///
-/// GAF's Proposition 3. The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 -
+/// GAF's Proposition 3 for all classes at once, so that labels may be soft, or depend on the forecast
+/// (theory: gaf 2.4). The printed proof has $\sqrt{K\ln(n/\delta)/(\mu m)}$, from $e^{-\varepsilon} \le 1 -
 /// 2\varepsilon$, which is false; $e^{-\varepsilon} \le 1 - \varepsilon/2$ is true up to 1.59 and leads to
 /// the factor 8. `samples` is the number of independent ones: antithetic pairs count as one.
 pub fn gaf_sampling(setting: &Setting, smoothing: f64, samples: f64, delta: f64) -> Option<f64> {
     const LARGEST_EPSILON: f64 = 1.59;
-    let logarithm = (setting.rounds.max(1.0) / delta).ln();
+    let logarithm = (setting.k() * setting.rounds.max(1.0) / delta).ln();
     let excess = (8.0 * setting.k() * logarithm / (smoothing * samples)).sqrt();
     (excess <= LARGEST_EPSILON).then_some(setting.rounds * excess)
 }
@@ -394,7 +395,7 @@ pub fn soba(
 /// `exploration` $\gamma > 0$, `regularization` $a$, and `quadratic_sum` $Q$ as in [`soba`]. SOBA's Theorem 4
 /// before $\gamma$ is chosen: its proof's $\eta \to 0$ of equation (5), with the sum of $\alpha\eta +
 /// \beta/\eta$ minimised as $2\sqrt{\alpha\beta}$, where the printed proof loses a factor $\sqrt2$ on the way
-/// and gains it back.
+/// and gains it back (theory: bandit 2.6).
 pub fn soba_hinge(
     setting: &Setting,
     hinge_sum: f64,

@@ -239,7 +239,7 @@ fn gaf_pays_for_smoothing_and_sampling() {
         assert!(lost <= gaf_smoothing(1.0, mu), "{p}");
     }
     assert_eq!(gaf_sampling(&SETTING, 1e-3, 50.0, 0.05), None);
-    let excess = (24.0 * 2000f64.ln() / (0.1 * 1e5)).sqrt();
+    let excess = (24.0 * 6000f64.ln() / (0.1 * 1e5)).sqrt();
     assert_close(gaf_sampling(&SETTING, 0.1, 1e5, 0.05).expect("enough"), 100.0 * excess, 1e-13, "sampling");
 }
 
