@@ -253,12 +253,21 @@ impl BanditLearner for BanditReduction {
     /// expectation of its bound; see `expected_regret`.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
         let base = self.base.about().name;
+        let has = |param: &str| self.base.values().contains_key(param);
         let (norm, bound) = match self.base.guarantee() {
-            // Kernels' bounds are no functions of the number of rounds.
-            Some(_) if self.base.values().contains_key("kernel") => (
+            // Kernels' bounds are no functions of the number of rounds, and whether nodes are near enough to
+            // each other is found out from the rows.
+            Some(_) if has("kernel") || has("nodes") => (
                 f64::NAN,
                 Err(format!(
                     "the bound of {base}, the base learner, depends on the rows that it has learnt, which are drawn at random"
+                )
+                .into()),
+            ),
+            Some(_) if has("samples") => (
+                f64::NAN,
+                Err(format!(
+                    "the bound of {base}, the base learner, holds with high probability where it draws samples, and not in expectation"
                 )
                 .into()),
             ),
@@ -346,5 +355,30 @@ mod tests {
             }
         }
         assert_eq!(learner.base().rounds(), 20);
+    }
+
+    /// A bound that is about the rows that were drawn, or fails with some probability, bounds no expectation.
+    #[test]
+    fn what_bounds_no_expectation_is_withheld() {
+        let bound = |settings: &str, classes: usize| {
+            let values = values(&format!("exploration=0.5 {settings}"));
+            let params = crate::registry::LEARNERS.read("bandit-reduction", &values).expect("known");
+            let problem = Problem::new(classes, 1).with_radius(1.0);
+            let mut learner = BanditReduction::new(params, problem, 0).expect("valid");
+            let mut at = Decision::default();
+            for _ in 0..20 {
+                learner.act(Features::Dense(&[1.0]), &mut Given(0.2, 0.1), &mut at);
+                learner.learn(Features::Dense(&[1.0]), &at, true.into());
+            }
+            match learner.guarantee() {
+                Some(Guarantee::Mistakes { bound, .. }) => bound.map(drop).map_err(|why| why.to_string()),
+                _ => panic!("it has a theorem about mistakes"),
+            }
+        };
+        assert_eq!(bound("base=gaf", 3), Ok(()), "quadrature");
+        let why = bound("base=gaf base.samples=20000 base.smoothing=0.5", 3).expect_err("samples");
+        assert!(why.ends_with("where it draws samples, and not in expectation"), "{why}");
+        let why = bound("base=aggregating base.norm=1", 2).expect_err("nodes");
+        assert!(why.contains("depends on the rows that it has learnt"), "{why}");
     }
 }
