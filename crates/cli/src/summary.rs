@@ -219,7 +219,11 @@ fn print_certified(
     line: &mut dyn FnMut(&str, String) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     let vacuous = |bound: f64| if bound < certified.trivial_bound { "" } else { ", vacuous here" };
-    line("compared with", certified.comparator.clone())?;
+    // Without labels there is nothing to compare.
+    let labelled = !certified.comparator.is_empty();
+    if labelled {
+        line("compared with", certified.comparator.clone())?;
+    }
     match (certified.comparator_loss, certified.regret) {
         (Some(loss), Some(regret)) => {
             let seen = |gap: &f64| *gap > 1e-3 * regret.abs().max(1.0);
@@ -233,7 +237,8 @@ fn print_certified(
             line("comparator's loss", format!("{loss:.3}{least}"))?;
             line("regret", format!("{regret:.3}{most}"))?;
         }
-        _ => line(loss_name, format!("{:.3}", certified.learner_loss))?,
+        _ if labelled => line(loss_name, format!("{:.3}", certified.learner_loss))?,
+        _ => {}
     }
     if let Some(certificate) = certified.certificate {
         line(
@@ -270,6 +275,9 @@ fn print_certified(
     if let Some(bound) = certified.distance_bound {
         let what = "mean squared Hellinger distance of the forecasts, at most 2, with probability 95 %, if some comparator has the true probabilities";
         line("distance from truth", format!("{bound:.4}   ({what})"))?;
+    }
+    if !labelled {
+        return Ok(());
     }
     let nothing = certified.bound.is_some() && !certified.bites();
     let remark =

@@ -196,7 +196,11 @@ fn experts_of_the_learner_itself_have_their_bound() {
     let want = (fewest + 5f64.ln()) / (1.0 - (-1f64).exp());
     assert!((number(&summary, "bound") - want).abs() < 1e-9, "{summary}");
     let ran = folder.run("run a.svm --certify --learner adaboost-olm --set play=mixture");
-    assert!(ran.stderr.contains("--certify: adaboost-olm has no theorem: log loss <= "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("--certify: adaboost-olm has no theorem that it shows: log loss <= "),
+        "{}",
+        ran.stderr
+    );
     let summary = folder.summary("a.svm --certify --learner exp4");
     let comparator = summary["comparator"].as_str().expect("a sentence");
     assert!(comparator.starts_with("the best of the learner's own 100 policies ("), "{comparator}");
@@ -315,6 +319,23 @@ fn the_log_of_another_policy_has_no_bound() {
     assert!(summary.get("bound").is_none(), "{summary}");
     let said = summary["no_bound_because"].as_str().unwrap_or_default();
     assert!(said.starts_with("another policy played the labels of the log"), "{summary}");
+    assert!(summary["learner_loss"].is_null() && summary["trivial_bound"].is_null(), "{summary}");
+}
+
+/// Where costs alone are known, no mistakes are counted: none is not how many there were.
+#[test]
+fn costs_are_no_mistakes() {
+    let folder = Folder::new();
+    folder.run("generate clicks --rows 60 --set classes=3 -o c.vw").succeeded();
+    for learner in ["squarecb", "soba", "exp4"] {
+        let shown = folder.run(&format!("run c.vw --learner {learner} --certify")).succeeded().stdout;
+        assert!(shown.contains("none: no round has a label"), "{shown}");
+        for line in ["expected mistakes", "trivial bound", "compared with"] {
+            assert!(!shown.lines().any(|shown| shown.starts_with(line)), "{line} in {shown}");
+        }
+        let summary = folder.summary(&format!("c.vw --learner {learner} --certify"));
+        assert!(summary["learner_loss"].is_null() && summary["trivial_bound"].is_null(), "{summary}");
+    }
 }
 
 /// The norm of comparators of huge rows has its digits.

@@ -43,9 +43,10 @@ pub struct Record {
 pub struct Certified {
     /// The theorem and its source.
     pub theorem: String,
-    /// Its comparator, in words.
+    /// Its comparator, in words; empty if no round has a label.
     pub comparator: String,
-    /// The learner's total loss, or its expected mistakes if the theorem bounds those.
+    /// The learner's total loss, or its expected mistakes if the theorem bounds those; NaN, which JSON writes
+    /// as null, if no round has a label.
     pub learner_loss: f64,
     /// The comparator's total loss; absent if it cannot be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +89,7 @@ pub struct Certified {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_bound_because: Option<String>,
     /// The trivial bound: $T \ln K$ for the regret of forecasts $1/K$, the sum of squared targets
-    /// for the forecast 0, $T$ for mistakes. A bound above it is vacuous.
+    /// for the forecast 0, $T$ for mistakes; NaN if no round has a label. A bound above it is vacuous.
     pub trivial_bound: f64,
     /// The predictor that attains it, in words.
     #[serde(skip)]
@@ -97,6 +98,10 @@ pub struct Certified {
     #[serde(skip)]
     pub weights: Option<Vec<f64>>,
 }
+
+/// Why nothing is shown of rounds without labels.
+const NO_LABEL: &str =
+    "no round has a label, against which losses and mistakes are counted: costs or rewards alone are known";
 
 /// Why there is no comparator: it is undefined, or the rows do not fit it.
 fn not_computed(why: impl fmt::Display) -> Fault {
@@ -205,6 +210,17 @@ impl Record {
         theorem: String,
         certificate: Option<Promise>,
     ) -> Result<Certified, Fault> {
+        if self.weights.is_empty() {
+            let no_bound_because = Some(NO_LABEL.to_owned());
+            let (learner_loss, trivial_bound) = (f64::NAN, f64::NAN);
+            return Ok(Certified {
+                theorem,
+                learner_loss,
+                trivial_bound,
+                no_bound_because,
+                ..Certified::default()
+            });
+        }
         let (certificate, no_certificate_because) = split(certificate);
         let verdict = Certified {
             theorem,

@@ -131,8 +131,10 @@ pub(super) fn check_open(plan: &RunPlan, setting: &str, added: &str) -> Result<(
 pub(super) fn record(learner: &AnyModel, rows: Option<u64>, memory: u64) -> Result<Record, Failure> {
     let (about, problem) = (learner.about(), learner.problem());
     if learner.guarantee().is_none() {
-        let why = about.guarantee;
-        return Err(Failure::usage(format!("--certify: {} has no theorem: {why}", about.name)));
+        // One about experts or about means is shown elsewhere, or not at all.
+        let (name, why) = (about.name, about.guarantee);
+        let which = if why.starts_with("none") { "" } else { " that it shows" };
+        return Err(Failure::usage(format!("--certify: {name} has no theorem{which}: {why}")));
     }
     let mib = rows.map_or(0, |rows| Record::bytes(problem, rows) >> 20);
     if mib > memory {

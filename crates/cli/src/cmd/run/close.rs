@@ -253,7 +253,7 @@ impl<'a> Session<'a> {
             certified.no_bound_because = Some(why.to_owned());
         }
         let scaling = self.examples.encoder.scaler().scaling();
-        if scaling.adapts() {
+        if scaling.adapts() && !certified.comparator.is_empty() {
             // Scaling changes during the run, so that the comparator is not linear in the raw rows.
             certified.comparator +=
                 &format!(", of rows scaled as they were when they came (--scale {scaling})");
