@@ -111,6 +111,18 @@ fn core_knows_no_files_clocks_or_threads() {
     }
 }
 
+/// Of the rest of core, shared mathematics knows rows, threads, and how numbers are saved.
+#[test]
+fn kernels_know_no_labels_files_or_algorithms() {
+    let known = ["kernel::", "example::Features;", "example::{Batch, Features};", "parallel::", "state::"];
+    for file in files("crates/core/src/kernel", ".rs") {
+        for line in lines(&file) {
+            let Some(import) = line.trim_start().strip_prefix("use crate::") else { continue };
+            assert!(known.iter().any(|known| import.starts_with(known)), "{file}: {line}");
+        }
+    }
+}
+
 /// The files of libraries and fronts that read a clock.
 const CLOCKS: [&str; 18] = [
     "crates/cli/src/checkpoint.rs",

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub mod exploration;
+pub mod kernel;
 pub mod mode;
 pub(crate) mod prior;
 

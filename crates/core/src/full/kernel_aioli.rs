@@ -62,14 +62,14 @@ use crate::example::{Features, Target};
 use crate::guarantee::{
     Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were,
 };
-pub use crate::kernel::reproducing::Kernel;
-use crate::kernel::reproducing::Reproducing;
 use crate::kernel::vector::{axpy, dot, widened};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
 use crate::loss::heavy;
 use crate::loss::improper::{AioliSurrogate, Taken};
 use crate::merge::{self, Merge, MergeError};
+pub use crate::param::kernel::Kernel;
+use crate::param::kernel::Reproducing;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;

@@ -55,10 +55,11 @@ use crate::example::{Features, Target};
 use crate::guarantee::{
     Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were,
 };
-pub use crate::kernel::reproducing::Kernel;
-use crate::kernel::reproducing::{Landmarks, Reproducing};
+use crate::kernel::landmarks::Landmarks;
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
 use crate::loss::curvature::Curvature;
+pub use crate::param::kernel::Kernel;
+use crate::param::kernel::Reproducing;
 use crate::param::{ParamError, positive};
 use crate::params;
 use crate::prediction::Prediction;
@@ -141,7 +142,7 @@ impl KernelAioliLandmarks {
         if !self.aioli.surrogate.can_learn(head[0]) {
             return;
         }
-        let rest = self.landmarks.project(&self.kernel, dense, head[0], coordinates);
+        let rest = self.landmarks.project(|u, v| self.kernel.value(u, v), dense, head[0], coordinates);
         let count = self.landmarks.count();
         if count < self.most && rest > self.tolerance * self.tolerance * head[0] {
             head[1] = rest.sqrt();
