@@ -161,14 +161,27 @@ pub trait Algorithm: Sized {
     }
 }
 
-/// A learner as front ends use it: it learns, can be saved, and has a description.
-pub trait Model: OnlineLearner + State + Any {
+/// What front ends need of every learner, whatever it learns from: a description, and a state to save.
+pub trait Registered: State + Any {
     /// The description of its algorithm.
     fn about(&self) -> &'static About;
 
     /// The parameters in use, by name.
     fn values(&self) -> Values;
+}
 
+impl<L: Algorithm + State + 'static> Registered for L {
+    fn about(&self) -> &'static About {
+        Algorithm::about(self)
+    }
+
+    fn values(&self) -> Values {
+        self.params().values()
+    }
+}
+
+/// A learner of labels as front ends use it.
+pub trait Model: OnlineLearner + Registered {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn Model>;
 
@@ -207,14 +220,6 @@ pub trait Model: OnlineLearner + State + Any {
 }
 
 impl<L: Algorithm + OnlineLearner + State + Clone + 'static> Model for L {
-    fn about(&self) -> &'static About {
-        Algorithm::about(self)
-    }
-
-    fn values(&self) -> Values {
-        self.params().values()
-    }
-
     fn boxed_clone(&self) -> Box<dyn Model> {
         Box::new(self.clone())
     }
@@ -272,13 +277,7 @@ impl Clone for Box<dyn Model> {
 }
 
 /// A bandit learner as front ends use it.
-pub trait BanditModel: BanditLearner + State + Any {
-    /// The description of its algorithm.
-    fn about(&self) -> &'static About;
-
-    /// The parameters in use, by name.
-    fn values(&self) -> Values;
-
+pub trait BanditModel: BanditLearner + Registered {
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn BanditModel>;
 
@@ -291,14 +290,6 @@ pub trait BanditModel: BanditLearner + State + Any {
 }
 
 impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
-    fn about(&self) -> &'static About {
-        Algorithm::about(self)
-    }
-
-    fn values(&self) -> Values {
-        self.params().values()
-    }
-
     fn boxed_clone(&self) -> Box<dyn BanditModel> {
         Box::new(self.clone())
     }
@@ -314,23 +305,9 @@ impl<L: Algorithm + BanditLearner + State + Clone + 'static> BanditModel for L {
 }
 
 /// A learner that weights experts, as front ends use it.
-pub trait ExpertModel: ExpertLearner + State {
-    /// The description of its algorithm.
-    fn about(&self) -> &'static About;
+pub trait ExpertModel: ExpertLearner + Registered {}
 
-    /// The parameters in use, by name.
-    fn values(&self) -> Values;
-}
-
-impl<L: Algorithm + ExpertLearner + State + 'static> ExpertModel for L {
-    fn about(&self) -> &'static About {
-        const { &L::ABOUT }
-    }
-
-    fn values(&self) -> Values {
-        self.params().values()
-    }
-}
+impl<L: Algorithm + ExpertLearner + State + 'static> ExpertModel for L {}
 
 /// A learner for either kind of feedback.
 pub enum AnyModel {
@@ -382,14 +359,19 @@ impl AnyModel {
         }
     }
 
+    /// The learner, whatever it learns from.
+    fn registered(&self) -> &dyn Registered {
+        either!(self, model => model.as_ref())
+    }
+
     /// The description of its algorithm.
     pub fn about(&self) -> &'static About {
-        either!(self, model => model.about())
+        self.registered().about()
     }
 
     /// The parameters in use, by name.
     pub fn values(&self) -> Values {
-        either!(self, model => model.values())
+        self.registered().values()
     }
 
     /// The problem it was made for.

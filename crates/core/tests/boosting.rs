@@ -1,6 +1,6 @@
 //! Boosting: Proposition 4.4 over many seeds, and streams on which a chain of weak learners must behave well.
 
-use noregret::algorithm::{Algorithm, Model};
+use noregret::algorithm::Algorithm;
 use noregret::boosting::adaboost_olm::AdaBoostOlm;
 use noregret::bounds;
 use noregret::example::{Features, Target};
@@ -209,7 +209,7 @@ fn the_mixture_is_nearly_the_best_prefix() {
     for seed in 0..10 {
         let mut learner =
             boost(&[("play", "mixture"), ("copies", "8"), ("weak", "best-stump")], Problem::new(3, 3), seed);
-        assert_eq!(Model::about(&learner).forecast, noregret::algorithm::Forecast::Probabilities);
+        assert_eq!(Algorithm::about(&learner).forecast, noregret::algorithm::Forecast::Probabilities);
         let (mut rng, mut at) = (Rng::new(seed, 0), learner.prediction());
         let (mut loss, mut prefixes) = (0.0, [0.0; 8]);
         for _ in 0..400 {
