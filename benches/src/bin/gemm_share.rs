@@ -103,12 +103,12 @@ fn round_time(
         .chunks_exact(width)
         .map(|values| indices.map_or(Features::Dense(values), |indices| Features::Sparse { indices, values }))
         .collect();
-    let block = if ahead { learner.lookahead().max(1) } else { count };
+    let block = if ahead { learner.look_ahead().map_or(1, |ahead| ahead.lookahead().max(1)) } else { count };
     let mut at = learner.prediction();
     let work = || {
         for (xs, labels) in xs.chunks(block).zip(labels.chunks(block)) {
-            if ahead {
-                learner.prepare(&xs);
+            if let Some(known) = learner.look_ahead().filter(|_| ahead) {
+                known.prepare(&xs);
             }
             for (x, y) in xs.iter().zip(labels) {
                 learner.predict(*x, &mut at);

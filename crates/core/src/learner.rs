@@ -3,6 +3,7 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
+use crate::capability::LookAhead;
 use crate::division::Divided;
 use crate::example::{Batch, Features, Label, Rounds, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
@@ -114,19 +115,10 @@ pub trait OnlineLearner: Predictor {
     /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
-    /// Number of future rows that this learner can use, see [`OnlineLearner::prepare`]; 0 for none.
-    fn lookahead(&self) -> usize {
-        0
+    /// Look-ahead, for learners that are faster if they know the features of coming rows.
+    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        None
     }
-
-    /// Announces the features of future rows, for speed only: predictions equal those of the
-    /// sequential algorithm up to rounding, and rows may be skipped, reordered or never come.
-    fn prepare(&mut self, _announced: &dyn Batch) {}
-
-    /// Announces the rows of the last prepared batch from index `at` on, in whose place it had
-    /// empty rows. With this a run can be interrupted between any two rows, and continued bit for
-    /// bit.
-    fn prepare_rest(&mut self, _at: usize, _announced: &dyn Batch) {}
 
     /// Gives the learner threads for large computations, for speed only: forecasts are bit-equal.
     /// By default everything runs in the calling thread.
@@ -232,9 +224,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         );
         fn works_ahead(&self) -> bool;
         fn rounds(&self) -> u64;
-        fn lookahead(&self) -> usize;
-        fn prepare(&mut self, announced: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+        fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settle(&mut self);

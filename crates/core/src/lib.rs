@@ -52,6 +52,7 @@ pub mod bandit;
 pub mod batch;
 pub mod boosting;
 pub mod bounds;
+pub mod capability;
 pub mod division;
 mod entry;
 pub mod example;

@@ -10,7 +10,8 @@
 //! made for two classes.
 
 use crate::algorithm::Forecast;
-use crate::example::{Batch, Features, LEAST_PROBABILITY, Target, Truth};
+use crate::capability::LookAhead;
+use crate::example::{Features, LEAST_PROBABILITY, Target, Truth};
 use crate::hand_on;
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;
@@ -125,9 +126,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
 
     hand_on! { self.inner;
         fn rounds(&self) -> u64;
-        fn lookahead(&self) -> usize;
-        fn prepare(&mut self, announced: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+        fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
         fn set_workers(&mut self, workers: Workers);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;

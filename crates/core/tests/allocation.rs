@@ -16,7 +16,7 @@ use noregret::rng::Rng;
 #[allow(dead_code, reason = "shared with the other laws")]
 mod support;
 
-use support::{Case, Round, every_case};
+use support::{Case, Round, every_case, lookahead};
 
 fn warm(case: &Case, rounds: &[Round]) {
     case.play(&mut *case.learner(), rounds);
@@ -115,12 +115,14 @@ fn looking_ahead_allocates_once() {
         warm(case, &rounds);
         let rows: Vec<Features<'_>> = rounds.iter().map(|round| round.dense()).collect();
         let mut learner = case.learner();
-        let block = learner.lookahead().clamp(1, 8);
+        let block = lookahead(&mut *learner).clamp(1, 8);
         let mut at = learner.prediction();
         let mut play = |from: usize, to: usize| {
             for start in (from..to).step_by(block) {
                 let end = (start + block).min(to);
-                learner.prepare(&&rows[start..end]);
+                if let Some(ahead) = learner.look_ahead() {
+                    ahead.prepare(&&rows[start..end]);
+                }
                 for round in &rounds[start..end] {
                     learner.predict(round.dense(), &mut at);
                     learner.update(round.dense(), case.target(round), &at);

@@ -12,6 +12,7 @@ use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Visibility};
 /// The modules whose interface is stable. The others are documented, and may change with the learners.
 const STABLE: &[&str] = &[
     "algorithm",
+    "capability",
     "example",
     "learner",
     "merge",

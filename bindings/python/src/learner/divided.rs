@@ -172,7 +172,7 @@ impl PyDivided {
             let options = RunOptions { limit: Some(rows.len() as u64), ..RunOptions::new(forecast, 0) };
             let mut record = Record::new(forecast, false, rows.len());
             let Inner { learner, encoder, facts, .. } = inner;
-            let mut standing = Standing::new(learner.as_ref(), &options);
+            let mut standing = Standing::new(learner.as_mut(), &options);
             let mut part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(place) = part.place {
                 (standing.rounds, standing.block, standing.into) = place;

@@ -98,11 +98,13 @@ impl Rows {
     fn seconds(&self, learner: &mut dyn OnlineLearner, start: usize, end: usize) -> f64 {
         let rows: Vec<Features<'_>> = (start..end).map(|at| self.features(at)).collect();
         let labels = &self.labels[start..end];
-        let block = learner.lookahead().max(1);
+        let block = learner.look_ahead().map_or(1, |ahead| ahead.lookahead().max(1));
         let mut prediction = learner.prediction();
         let learn = || {
             for (rows, labels) in rows.chunks(block).zip(labels.chunks(block)) {
-                learner.prepare(&rows);
+                if let Some(ahead) = learner.look_ahead() {
+                    ahead.prepare(&rows);
+                }
                 for (x, label) in rows.iter().zip(labels) {
                     learner.predict(*x, &mut prediction);
                     learner.update(*x, Target::class(Label(*label)), &prediction);

@@ -24,6 +24,7 @@
 //! else is allocated.
 
 use crate::algorithm::Model;
+use crate::capability::LookAhead;
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;
@@ -128,9 +129,7 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
 
     hand_on! { self.learner;
         fn rounds(&self) -> u64;
-        fn lookahead(&self) -> usize;
-        fn prepare(&mut self, announced: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+        fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
         fn set_workers(&mut self, workers: Workers);
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;

@@ -51,6 +51,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
+use crate::capability::LookAhead;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Ball, Guarantee, provided, setting};
 use crate::kernel::basis::LogitBasis;
@@ -249,6 +250,21 @@ impl OnlineLearner for Ons {
         Some(Guarantee::Regret { ball: Some(Ball::Frobenius), norm, bound })
     }
 
+    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        Some(self)
+    }
+
+    fn grow(&mut self, classes: usize, features: usize) -> bool {
+        let Some(problem) = self.problem.grown(classes, features) else { return false };
+        self.model.grow(classes - 1, features, self.resolved.regularization);
+        self.basis = LogitBasis::new(classes);
+        self.problem = problem;
+        self.make_room();
+        true
+    }
+}
+
+impl LookAhead for Ons {
     fn lookahead(&self) -> usize {
         self.model.inverse().lookahead()
     }
@@ -259,15 +275,6 @@ impl OnlineLearner for Ons {
 
     fn prepare_rest(&mut self, at: usize, announced: &dyn Batch) {
         self.model.inverse_mut().prepare_rest(at, announced);
-    }
-
-    fn grow(&mut self, classes: usize, features: usize) -> bool {
-        let Some(problem) = self.problem.grown(classes, features) else { return false };
-        self.model.grow(classes - 1, features, self.resolved.regularization);
-        self.basis = LogitBasis::new(classes);
-        self.problem = problem;
-        self.make_room();
-        true
     }
 }
 

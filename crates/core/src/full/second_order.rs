@@ -9,6 +9,7 @@
 use crate::algorithm::{About, Algorithm};
 use crate::batch::passes::{Coordinates, Quadratic};
 use crate::bounds::Setting;
+use crate::capability::LookAhead;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
 use crate::hand_on;
@@ -389,10 +390,11 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
         S::guarantee(self)
     }
 
+    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        Some(self)
+    }
+
     hand_on! { self.state;
-        fn lookahead(&self) -> usize;
-        fn prepare(&mut self, announced: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
     }
 
@@ -415,6 +417,14 @@ impl<S: Surrogate> OnlineLearner for SecondOrderLearner<S> {
 
     fn certificate_terms(&self) -> Option<Terms> {
         S::certificate_terms(self)
+    }
+}
+
+impl<S: Surrogate> LookAhead for SecondOrderLearner<S> {
+    hand_on! { self.state;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
     }
 }
 

@@ -77,7 +77,9 @@ fn drift(case: &Case, rounds: usize, tolerance: f64) {
         let row = &rows[t % rows.len()];
         if t % 8 == 0 {
             let announced: Vec<_> = rows[t % rows.len()..].iter().take(8).map(Round::sparse).collect();
-            other.prepare(&announced.as_slice());
+            if let Some(ahead) = other.look_ahead() {
+                ahead.prepare(&announced.as_slice());
+            }
         }
         case.play_one(&mut *plain, &mut plain_at, row);
         other.predict(row.sparse(), &mut other_at);

@@ -66,7 +66,9 @@ fn rows_together_are_predicted_as_one_by_one() {
             let mut learner = case.learner();
             if announced {
                 let rows: Vec<Features<'_>> = learnt.iter().map(Round::dense).collect();
-                learner.prepare(&&rows[..]);
+                if let Some(ahead) = learner.look_ahead() {
+                    ahead.prepare(&&rows[..]);
+                }
             }
             case.play(&mut *learner, &learnt[..61]);
             let rows: Vec<Features<'_>> = asked.iter().map(Round::sparse).collect();

@@ -4,7 +4,7 @@ use noregret::algorithm::Model;
 use noregret::example::Features;
 use noregret::model::Archive;
 
-use crate::support::{Case, Round, assert_same_bits, every_case};
+use crate::support::{Case, Round, assert_same_bits, every_case, lookahead};
 
 fn reloaded(model: &mut dyn Model) -> Box<dyn Model> {
     let bytes = Archive::of(model).to_bytes();
@@ -26,10 +26,10 @@ fn play_announced(
         let (known, later) = rounds.split_at(rounds.len().min(block - before));
         let mut rows: Vec<Features<'_>> = known.iter().map(Round::dense).collect();
         rows.resize(block - before, Features::Dense(&empty));
-        if before > 0 {
-            model.prepare_rest(before, &&rows[..]);
-        } else {
-            model.prepare(&&rows[..]);
+        match model.look_ahead() {
+            Some(ahead) if before > 0 => ahead.prepare_rest(before, &&rows[..]),
+            Some(ahead) => ahead.prepare(&&rows[..]),
+            None => {}
         }
         forecasts.extend(case.play(model, known));
         before = (before + known.len()) % block;
@@ -44,7 +44,7 @@ fn a_run_interrupted_within_a_block_continues_bit_for_bit() {
     every_case("save", |case| {
         let rounds = case.stream(1, 100);
         let mut whole = case.learner();
-        let block = whole.lookahead().clamp(1, 30);
+        let block = lookahead(&mut *whole).clamp(1, 30);
         let plain = play_announced(case, &mut *whole, &rounds, block, 0);
         for cut in [1, 3, 10, 33, 34, 77] {
             let mut first = case.learner();

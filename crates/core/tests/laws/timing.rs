@@ -6,11 +6,13 @@ use noregret::algorithm::Model;
 use noregret::example::{Features, Target};
 use noregret::prediction::Prediction;
 
-use crate::support::{Case, Round, assert_near, assert_same_bits, every_case};
+use crate::support::{Case, Round, assert_near, assert_same_bits, every_case, lookahead};
 
 fn show<'a>(learner: &mut dyn Model, rows: impl Iterator<Item = Features<'a>>) {
     let rows: Vec<_> = rows.collect();
-    learner.prepare(&rows.as_slice());
+    if let Some(ahead) = learner.look_ahead() {
+        ahead.prepare(&rows.as_slice());
+    }
 }
 
 #[test]
@@ -18,9 +20,9 @@ fn looking_ahead_changes_no_forecast() {
     every_case("look-ahead", |case| {
         let rounds = case.stream(1, 60);
         let plain = case.play(&mut *case.learner(), &rounds);
-        let ahead = case.learner().lookahead();
-        // `prepare` is called once for a learner without look-ahead.
+        let ahead = lookahead(&mut *case.learner());
         let lengths = [3, 1, 2, ahead.saturating_sub(1), ahead, ahead + 3, 60];
+        // Once for a learner without look-ahead.
         for len in &lengths[..if ahead == 0 { 1 } else { 7 }] {
             for (name, looked) in [
                 ("all rows", in_order as fn(&Case, &[Round], usize) -> Vec<Vec<f64>>),
@@ -115,7 +117,7 @@ fn stored_zeros_are_zeros() {
             let mut learner = case.learner();
             case.play(&mut *learner, &rounds);
             if prepared {
-                let rows = rounds.iter().take(learner.lookahead().saturating_sub(1)).map(Round::dense);
+                let rows = rounds.iter().take(lookahead(&mut *learner).saturating_sub(1)).map(Round::dense);
                 show(&mut *learner, [decoy.dense(), decoy.dense()].into_iter().chain(rows));
             }
             let mut at = learner.prediction();

@@ -316,6 +316,11 @@ fn candidates(param: &ParamInfo) -> Vec<Value> {
     }
 }
 
+/// The number of future rows that `learner` can use.
+pub(crate) fn lookahead(learner: &mut dyn Model) -> usize {
+    learner.look_ahead().map_or(0, |ahead| ahead.lookahead())
+}
+
 /// Panics unless the forecasts are within `tolerance`, absolute plus relative.
 pub(crate) fn assert_near(got: &[Vec<f64>], want: &[Vec<f64>], tolerance: f64) {
     assert_eq!(got.len(), want.len(), "as many rounds");

@@ -424,11 +424,12 @@ impl Block {
         let len = self.examples.len() - self.before;
         let cut = self.left == Some(0);
         self.whole = self.before > 0 || !first || cut || 2 * self.filled >= len;
+        let Some(ahead) = learner.look_ahead() else { return };
         if self.before > 0 {
-            learner.prepare_rest(self.before, &Announced { known: self.examples(), len });
+            ahead.prepare_rest(self.before, &Announced { known: self.examples(), len });
         } else {
             let len = if self.whole { len } else { self.filled };
-            learner.prepare(&Announced { known: self.examples(), len });
+            ahead.prepare(&Announced { known: self.examples(), len });
         }
     }
 

@@ -31,9 +31,10 @@ pub struct Standing<K> {
 
 impl Standing<Prediction> {
     /// The state before the first row.
-    pub fn new<L: OnlineLearner + ?Sized>(learner: &L, options: &RunOptions) -> Self {
-        let lookahead = if options.look_ahead { learner.lookahead() } else { 0 };
-        let mut standing = Self { block: lookahead.max(1) as u64, ..Self::first(options) };
+    pub fn new<L: OnlineLearner + ?Sized>(learner: &mut L, options: &RunOptions) -> Self {
+        let ahead = if options.look_ahead { learner.look_ahead() } else { None };
+        let block = ahead.map_or(1, |ahead| ahead.lookahead().max(1));
+        let mut standing = Self { block: block as u64, ..Self::first(options) };
         standing.score.facts = RunFacts::new(learner.rounds());
         standing
     }

@@ -18,8 +18,8 @@ use crate::failure::Failure;
 
 impl Session<'_> {
     /// A run with full information.
-    pub(super) fn full(mut self, learner: Box<dyn Model>, generator: Rng) -> Result<(), Failure> {
-        let standing = self.stood(learner.as_ref())?;
+    pub(super) fn full(mut self, mut learner: Box<dyn Model>, generator: Rng) -> Result<(), Failure> {
+        let standing = self.stood(learner.as_mut())?;
         let (plan, options) = (self.plan, self.options.clone());
         let (stop, place) = (plan.stream.stop(), (standing.block, standing.into));
         let segments = Segments::new(&mut self.examples, stop, plan.checkpoint, place, options.limit);
@@ -27,7 +27,7 @@ impl Session<'_> {
     }
 
     /// The state before the next row: the first one, or that after which the loaded model was saved.
-    fn stood(&mut self, learner: &dyn Model) -> Result<Standing<Prediction>, Failure> {
+    fn stood(&mut self, learner: &mut dyn Model) -> Result<Standing<Prediction>, Failure> {
         let accepts = learner.about().accepts;
         if let Some((standing, _)) = self.go_on(learner.problem(), accepts, &learner.prediction())? {
             return Ok(standing);

@@ -34,15 +34,15 @@ pub(super) trait Member: Copied + State + Send + Sync {
     /// Forecasts that do not depend on the rounds between may be computed for all of them at once.
     fn begin_stretch(&mut self, _rows: &dyn Batch) {}
 
-    /// See [`OnlineLearner::lookahead`].
+    /// See [`LookAhead::lookahead`](crate::capability::LookAhead::lookahead).
     fn lookahead(&self) -> usize {
         0
     }
 
-    /// See [`OnlineLearner::prepare`].
+    /// See [`LookAhead::prepare`](crate::capability::LookAhead::prepare).
     fn prepare(&mut self, _announced: &dyn Batch) {}
 
-    /// See [`OnlineLearner::prepare_rest`].
+    /// See [`LookAhead::prepare_rest`](crate::capability::LookAhead::prepare_rest).
     fn prepare_rest(&mut self, _at: usize, _announced: &dyn Batch) {}
 
     /// See [`OnlineLearner::set_workers`].

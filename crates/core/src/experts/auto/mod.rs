@@ -120,6 +120,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
+use crate::capability::LookAhead;
 use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::guarantee::Guarantee;
@@ -497,10 +498,11 @@ impl OnlineLearner for Auto {
 
     own! { rounds }
 
+    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        Some(self)
+    }
+
     hand_on! { self.roster;
-        fn lookahead(&self) -> usize;
-        fn prepare(&mut self, announced: &dyn Batch);
-        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
         fn set_workers(&mut self, workers: Workers);
     }
 
@@ -565,6 +567,14 @@ impl OnlineLearner for Auto {
             (format!("stack of all members{forgets}"), *share)
         }));
         numbers
+    }
+}
+
+impl LookAhead for Auto {
+    hand_on! { self.roster;
+        fn lookahead(&self) -> usize;
+        fn prepare(&mut self, announced: &dyn Batch);
+        fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
     }
 }
 
