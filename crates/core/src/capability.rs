@@ -2,7 +2,8 @@
 //! [`OnlineLearner`](crate::learner::OnlineLearner) or [`Predictor`](crate::learner::Predictor) that leads to
 //! it, `None` for learners without it. A wrapper hands on that one method.
 
-use crate::example::Batch;
+use crate::example::{Batch, Rounds};
+use crate::prediction::Prediction;
 
 /// Uses rows that come later, for speed only.
 pub trait LookAhead {
@@ -16,4 +17,23 @@ pub trait LookAhead {
     /// Announces the rows of the last prepared batch from index `at` on, in whose place it had empty rows.
     /// With this a run can be interrupted between any two rows, and continued bit for bit.
     fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+}
+
+/// Works at several rounds at once, on the threads of
+/// [`set_workers`](crate::learner::OnlineLearner::set_workers) or in other processes.
+pub trait Together {
+    /// Whether there are such threads or processes at present; otherwise one round after another is as fast.
+    fn works_ahead(&self) -> bool;
+
+    /// Predicts and learns `rounds`, with the forecasts and the state, to the bit, of
+    /// [`predict`](crate::learner::Predictor::predict) and
+    /// [`update`](crate::learner::OnlineLearner::update) in every round. Calls `each` with the round's index
+    /// and prediction, in order, and possibly after later rounds were learnt; `out` is a buffer. Predictions
+    /// lack the by-products that `update` reuses.
+    fn predict_and_update(
+        &mut self,
+        rounds: &dyn Rounds,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    );
 }

@@ -3,9 +3,9 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::capability::LookAhead;
+use crate::capability::{LookAhead, Together};
 use crate::division::Divided;
-use crate::example::{Batch, Features, Label, Rounds, Target};
+use crate::example::{Batch, Features, Label, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;
 use crate::parallel::Workers;
@@ -89,34 +89,16 @@ pub trait OnlineLearner: Predictor {
     /// errors.
     fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
 
-    /// Predicts and learns `rounds`, one after another, with the forecasts and the state, to the bit,
-    /// of [`predict`](Predictor::predict) and [`update`](OnlineLearner::update) in every round. Calls
-    /// `each` with the round's index and prediction, in order, and possibly after later rounds were
-    /// learnt; `out` is a buffer. Predictions lack the by-products that `update` reuses.
-    fn predict_and_update(
-        &mut self,
-        rounds: &dyn Rounds,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        for at in 0..rounds.len() {
-            self.predict(rounds.features(at), out);
-            self.update(rounds.features(at), rounds.target(at), out);
-            each(at, out);
-        }
-    }
-
-    /// Whether [`predict_and_update`](OnlineLearner::predict_and_update) works at several rounds at
-    /// once, on the threads of [`set_workers`](OnlineLearner::set_workers).
-    fn works_ahead(&self) -> bool {
-        false
-    }
-
     /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
     /// Look-ahead, for learners that are faster if they know the features of coming rows.
     fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        None
+    }
+
+    /// Rounds together, for learners that can work at several at once.
+    fn together(&mut self) -> Option<&mut dyn Together> {
         None
     }
 
@@ -216,15 +198,9 @@ impl<P: Predictor + ?Sized> Predictor for Box<P> {
 impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     hand_on! { (**self);
         fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
-        fn predict_and_update(
-            &mut self,
-            rounds: &dyn Rounds,
-            out: &mut Prediction,
-            each: &mut dyn FnMut(usize, &Prediction)
-        );
-        fn works_ahead(&self) -> bool;
         fn rounds(&self) -> u64;
         fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
+        fn together(&mut self) -> Option<&mut dyn Together>;
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settle(&mut self);

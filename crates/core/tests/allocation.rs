@@ -96,14 +96,14 @@ fn late_feedback_allocates_nothing() {
 #[test]
 fn rounds_played_together_allocate_nothing() {
     every_case("allocation", |case| {
-        let rounds = case.stream(1, 60);
+        let (rounds, mut learner) = (case.stream(1, 60), case.learner());
+        let mut at = learner.prediction();
+        let Some(together) = learner.together() else { return };
         warm(case, &rounds);
         let known: Vec<_> = rounds.iter().map(|round| (round.dense(), case.target(round))).collect();
-        let mut learner = case.learner();
-        let mut at = learner.prediction();
         let (first, rest) = known.split_at(case.unsettled().max(30));
-        learner.predict_and_update(&first, &mut at, &mut |_, _| {});
-        let taken = measure(|| learner.predict_and_update(&rest, &mut at, &mut |_, _| {}));
+        together.predict_and_update(&first, &mut at, &mut |_, _| {});
+        let taken = measure(|| together.predict_and_update(&rest, &mut at, &mut |_, _| {}));
         assert_eq!(taken.count_total, 0, "allocations, {} bytes", taken.bytes_total);
     });
 }

@@ -437,13 +437,13 @@ impl Block {
     /// no observer asks for the learner's state.
     fn can_be_played_at_once<L: OnlineLearner + ?Sized>(
         &self,
-        learner: &L,
+        learner: &mut L,
         sink: &dyn Sink,
         options: &RunOptions,
         standing: &Standing<Prediction>,
     ) -> bool {
         let scored = standing.score.rounds();
-        learner.works_ahead()
+        learner.together().is_some_and(|together| together.works_ahead())
             && options.delay == Lateness::default()
             && self.examples().iter().all(|example| example.target().is_some())
             && !sink.looks_inside(scored + 1..scored + 1 + self.filled as u64)
@@ -460,7 +460,8 @@ impl Block {
         let Observer { labels, sink, options: RunOptions { forecast, .. }, generator } = observer;
         let (problem, mut result, mut among) = (learner.problem().clone(), Ok(()), Among::default());
         let Standing { rounds, score, .. } = standing;
-        learner.predict_and_update(&Known(self.examples()), prediction, &mut |at, prediction| {
+        let Some(together) = learner.together() else { unreachable!("it works ahead") };
+        together.predict_and_update(&Known(self.examples()), prediction, &mut |at, prediction| {
             if result.is_err() {
                 return;
             }

@@ -120,7 +120,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
-use crate::capability::LookAhead;
+use crate::capability::{LookAhead, Together};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::guarantee::Guarantee;
@@ -465,40 +465,13 @@ impl OnlineLearner for Auto {
         self.count_rounds(1);
     }
 
-    fn works_ahead(&self) -> bool {
-        self.roster.workers().are_several() || self.roster.is_divided()
-    }
-
-    fn predict_and_update(
-        &mut self,
-        rounds: &dyn Rounds,
-        out: &mut Prediction,
-        each: &mut dyn FnMut(usize, &Prediction),
-    ) {
-        let mut start = 0;
-        while start < rounds.len() {
-            if !self.roster.can_play_stretches() {
-                self.predict(rounds.features(start), out);
-                self.update(rounds.features(start), rounds.target(start), out);
-                each(start, out);
-                start += 1;
-                continue;
-            }
-            // Members change after these rounds only.
-            let until_change = (self.rounds + 1).next_power_of_two().max(FIRST_CHANGE) - self.rounds;
-            let end = rounds.len().min(start.saturating_add(until_change as usize));
-            self.make_room(out);
-            let Self { roster, stretches, .. } = self;
-            roster.play(stretches, (rounds, start..end), out, each);
-            self.count_rounds((end - start) as u64);
-            start = end;
-        }
-        out.stamp = None;
-    }
-
     own! { rounds }
 
     fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        Some(self)
+    }
+
+    fn together(&mut self) -> Option<&mut dyn Together> {
         Some(self)
     }
 
@@ -575,6 +548,39 @@ impl LookAhead for Auto {
         fn lookahead(&self) -> usize;
         fn prepare(&mut self, announced: &dyn Batch);
         fn prepare_rest(&mut self, at: usize, announced: &dyn Batch);
+    }
+}
+
+impl Together for Auto {
+    fn works_ahead(&self) -> bool {
+        self.roster.workers().are_several() || self.roster.is_divided()
+    }
+
+    fn predict_and_update(
+        &mut self,
+        rounds: &dyn Rounds,
+        out: &mut Prediction,
+        each: &mut dyn FnMut(usize, &Prediction),
+    ) {
+        let mut start = 0;
+        while start < rounds.len() {
+            if !self.roster.can_play_stretches() {
+                self.predict(rounds.features(start), out);
+                self.update(rounds.features(start), rounds.target(start), out);
+                each(start, out);
+                start += 1;
+                continue;
+            }
+            // Members change after these rounds only.
+            let until_change = (self.rounds + 1).next_power_of_two().max(FIRST_CHANGE) - self.rounds;
+            let end = rounds.len().min(start.saturating_add(until_change as usize));
+            self.make_room(out);
+            let Self { roster, stretches, .. } = self;
+            roster.play(stretches, (rounds, start..end), out, each);
+            self.count_rounds((end - start) as u64);
+            start = end;
+        }
+        out.stamp = None;
     }
 }
 
