@@ -2,8 +2,18 @@
 //! [`OnlineLearner`](crate::learner::OnlineLearner) or [`Predictor`](crate::learner::Predictor) that leads to
 //! it, `None` for learners without it. A wrapper hands on that one method.
 
-use crate::example::{Batch, Rounds};
+use crate::example::{Batch, Features, Label, Rounds};
 use crate::prediction::Prediction;
+
+/// Finds a few of very many labels in much less time than a forecast of all takes. `out` is a buffer whose
+/// content is unspecified afterwards, except that it may be passed to `update` for the same `x`.
+pub trait FewLabels {
+    /// Writes the `count` most probable labels with their probabilities to `best`, in descending order.
+    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>);
+
+    /// The probability of `label`.
+    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64;
+}
 
 /// Uses rows that come later, for speed only.
 pub trait LookAhead {

@@ -3,9 +3,9 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::capability::{LookAhead, Together};
+use crate::capability::{FewLabels, LookAhead, Together};
 use crate::division::Divided;
-use crate::example::{Batch, Features, Label, Target};
+use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;
 use crate::parallel::Workers;
@@ -43,37 +43,10 @@ pub trait Predictor: Send + Sync {
         }
     }
 
-    /// Whether [`best`](Predictor::best) and [`probability`](Predictor::probability) take much less
-    /// time than a forecast of all labels, if there are very many.
-    fn forecasts_few(&self) -> bool {
-        false
+    /// Some labels alone, for learners that find them much faster than all: `None` if there are not very many.
+    fn few_labels(&self) -> Option<&dyn FewLabels> {
+        None
     }
-
-    /// Writes the `count` most probable labels with their probabilities to `best`, in descending
-    /// order, for probabilistic learners. `out` is a buffer whose content is unspecified
-    /// afterwards, except that it may be passed to `update` for the same `x`.
-    fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>) {
-        self.predict(x, out);
-        most_probable(&out.probabilities, count, best);
-    }
-
-    /// The probability of `label`; `out` is as in [`best`](Predictor::best).
-    fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
-        self.predict(x, out);
-        out.probabilities[label.index()]
-    }
-}
-
-/// The labels with the `count` largest `probabilities`, in descending order; the first of equal ones.
-fn most_probable(probabilities: &[f64], count: usize, best: &mut Vec<(Label, f64)>) {
-    best.clear();
-    best.extend((0..probabilities.len()).map(|at| (Label::from(at), probabilities[at])));
-    let order = |a: &(Label, f64), b: &(Label, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    if count < best.len() {
-        best.select_nth_unstable_by(count, order);
-        best.truncate(count);
-    }
-    best.sort_unstable_by(order);
 }
 
 /// Learns from the target of every round (full information).
@@ -189,9 +162,7 @@ impl<P: Predictor + ?Sized> Predictor for Box<P> {
             out: &mut Prediction,
             each: &mut dyn FnMut(usize, &Prediction)
         );
-        fn forecasts_few(&self) -> bool;
-        fn best(&self, x: Features<'_>, count: usize, out: &mut Prediction, best: &mut Vec<(Label, f64)>);
-        fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64;
+        fn few_labels(&self) -> Option<&dyn FewLabels>;
     }
 }
 

@@ -56,7 +56,7 @@
 //!
 //! ## Cost
 //!
-//! `update`, [`Predictor::probability`]: the nodes on the label's path; [`Predictor::best`]: those on the
+//! `update`, [`FewLabels::probability`]: the nodes on the label's path; [`FewLabels::best`]: those on the
 //! paths of the labels that the search visits, few if forecasts are sharp. `predict` writes the probabilities
 //! of all labels: $K - 1$ nodes. Memory: a node for each label that has occurred.
 
@@ -65,6 +65,7 @@ use std::collections::BinaryHeap;
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
+use crate::capability::FewLabels;
 use crate::entry::{Entry, Learners};
 use crate::example::{Features, Label, Target, Truth};
 use crate::guarantee::{Guarantee, Promise, Terms};
@@ -83,7 +84,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-/// With more labels than this, [`Predictor::best`] is faster than a forecast of all labels.
+/// With more labels than this, [`FewLabels::best`] is faster than a forecast of all labels.
 const MOST_WITHOUT_SEARCH: usize = 256;
 
 /// The root of a subtree: an inner node, or the leaf of a class.
@@ -376,10 +377,12 @@ impl Predictor for LabelTree {
         out.stamp = Some(self.rounds);
     }
 
-    fn forecasts_few(&self) -> bool {
-        self.problem.classes > MOST_WITHOUT_SEARCH
+    fn few_labels(&self) -> Option<&dyn FewLabels> {
+        (self.problem.classes > MOST_WITHOUT_SEARCH).then_some(self as &dyn FewLabels)
     }
+}
 
+impl FewLabels for LabelTree {
     fn probability(&self, x: Features<'_>, label: Label, out: &mut Prediction) -> f64 {
         let Some(mut walk) = self.places[label.index()] else { return self.share_of_unknown() };
         let mut room = std::mem::take(&mut out.members);

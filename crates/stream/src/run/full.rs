@@ -268,12 +268,15 @@ impl Forecasts {
         generator: &mut Rng,
     ) -> Option<(Label, Option<RoundScore>)> {
         let (x, target) = (example.features(), example.target());
-        if self.few && learner.forecasts_few() && example.offered().is_empty() {
-            learner.best(x, 1, &mut self.prediction, &mut self.best);
+        if self.few
+            && example.offered().is_empty()
+            && let Some(few) = learner.few_labels()
+        {
+            few.best(x, 1, &mut self.prediction, &mut self.best);
             let played = self.best[0].0;
             let round = target.map(|target| {
                 let Truth::Class(label) = target.truth else { unreachable!("it takes no soft labels") };
-                RoundScore::of_label(label, played, learner.probability(x, label, &mut self.prediction))
+                RoundScore::of_label(label, played, few.probability(x, label, &mut self.prediction))
             });
             return Some((played, round));
         }
