@@ -363,7 +363,9 @@ impl Learner {
         self.inner.work(py, |inner| {
             self.put_spare(None);
             inner.state += 1;
-            inner.learner.settle();
+            if let Some(fitted) = inner.learner.settling() {
+                fitted.settle();
+            }
         })
     }
 
@@ -371,7 +373,9 @@ impl Learner {
     fn settle_after(&self, py: Python<'_>, rounds: u64) -> PyResult<()> {
         self.inner.work(py, |inner| {
             self.put_spare(None);
-            inner.learner.settle_after(rounds);
+            if let Some(fitted) = inner.learner.settling() {
+                fitted.settle_after(rounds);
+            }
         })
     }
 

@@ -47,3 +47,14 @@ pub trait Together {
         each: &mut dyn FnMut(usize, &Prediction),
     );
 }
+
+/// Fits to all rows so far what was fitted to a part of them, with time for a better fit.
+pub trait Settle {
+    /// Does so, for a model that is about to forecast without learning. Learning may go on.
+    fn settle(&mut self);
+
+    /// Announces that [`settle`](Settle::settle) is called after `rounds` more rounds, and that only the
+    /// forecasts from then on count: what serves those before may be left out. An announcement is no part of
+    /// the state; whoever loads a model before it is settled announces the rest of the rounds again.
+    fn settle_after(&mut self, rounds: u64);
+}

@@ -3,7 +3,7 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::capability::{FewLabels, LookAhead, Together};
+use crate::capability::{FewLabels, LookAhead, Settle, Together};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
@@ -85,14 +85,10 @@ pub trait OnlineLearner: Predictor {
         false
     }
 
-    /// Fits to all rows so far what was fitted to a part of them, with time for a better fit: for a model
-    /// that is about to forecast without learning. Learning may go on.
-    fn settle(&mut self) {}
-
-    /// Announces that [`settle`](OnlineLearner::settle) is called after `rounds` more rounds, and that only
-    /// the forecasts from then on count: what serves those before may be left out. An announcement is no part
-    /// of the state; whoever loads a model before it is settled announces the rest of the rounds again.
-    fn settle_after(&mut self, _rounds: u64) {}
+    /// A better fit at the end, for learners that fit parts of themselves to a part of the rows.
+    fn settling(&mut self) -> Option<&mut dyn Settle> {
+        None
+    }
 
     /// The members of a mixture that can be divided among processes. `None` for other learners.
     fn divided(&mut self) -> Option<&mut dyn Divided> {
@@ -174,8 +170,7 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn together(&mut self) -> Option<&mut dyn Together>;
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
-        fn settle(&mut self);
-        fn settle_after(&mut self, rounds: u64);
+        fn settling(&mut self) -> Option<&mut dyn Settle>;
         fn divided(&mut self) -> Option<&mut dyn Divided>;
         fn weights(&self) -> Vec<(String, f64)>;
         fn left_out(&self) -> Vec<String>;

@@ -52,10 +52,10 @@ pub(super) trait Member: Copied + State + Send + Sync {
     /// caller then replaces it by a new one.
     fn grow(&mut self, classes: usize, features: usize) -> bool;
 
-    /// See [`OnlineLearner::settle`].
+    /// See [`Settle::settle`](crate::capability::Settle::settle).
     fn settle(&mut self) {}
 
-    /// See [`OnlineLearner::settle_after`].
+    /// See [`Settle::settle_after`](crate::capability::Settle::settle_after).
     fn settle_after(&mut self, _rounds: u64) {}
 
     /// A copy with the regularization `ratio`, computed from the same sums over the rounds. `None` for

@@ -95,7 +95,7 @@
 //! is within two budgets at round 4096 and within one from round 8192 on: always the one that is worth least
 //! to the stacks for its time; trees, forest and neighbours are judged from round 8192 on. The best member,
 //! the booster, cheap members and one cheap `shared` family are kept. If it was announced after how many
-//! rounds the model is settled ([`OnlineLearner::settle_after`]), a sixteenth of these, if it is less, stands
+//! rounds the model is settled ([`Settle::settle_after`]), a sixteenth of these, if it is less, stands
 //! for 1024 in this, and a quarter for 8192, but at least 512 and 1024. When classes or features are added,
 //! members that would not be chosen for the larger problem are dropped before they grow, and if no family is
 //! left, `diagonals` join.
@@ -120,7 +120,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
-use crate::capability::{LookAhead, Together};
+use crate::capability::{LookAhead, Settle, Together};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::guarantee::Guarantee;
@@ -492,19 +492,8 @@ impl OnlineLearner for Auto {
         true
     }
 
-    fn settle(&mut self) {
-        self.end = None;
-        self.roster.settle();
-    }
-
-    fn settle_after(&mut self, rounds: u64) {
-        /// Fewer rows take little time, and none of it is worth a loss.
-        const MANY: u64 = 512;
-        if rounds < MANY {
-            return;
-        }
-        self.end = Some(self.rounds + rounds);
-        self.roster.settle_after(rounds);
+    fn settling(&mut self) -> Option<&mut dyn Settle> {
+        Some(self)
     }
 
     fn divided(&mut self) -> Option<&mut dyn Divided> {
@@ -581,6 +570,23 @@ impl Together for Auto {
             start = end;
         }
         out.stamp = None;
+    }
+}
+
+impl Settle for Auto {
+    fn settle(&mut self) {
+        self.end = None;
+        self.roster.settle();
+    }
+
+    fn settle_after(&mut self, rounds: u64) {
+        /// Fewer rows take little time, and none of it is worth a loss.
+        const MANY: u64 = 512;
+        if rounds < MANY {
+            return;
+        }
+        self.end = Some(self.rounds + rounds);
+        self.roster.settle_after(rounds);
     }
 }
 

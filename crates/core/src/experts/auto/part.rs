@@ -14,6 +14,7 @@
 //! uniform: it would cost more than it gains.
 
 use crate::algorithm::Algorithm;
+use crate::capability::Settle as _;
 use crate::example::{Features, Target};
 use crate::learner::{OnlineLearner, Predictor};
 use crate::parallel::Workers;

@@ -224,12 +224,12 @@ impl Roster {
         self.workers = workers;
     }
 
-    /// See [`OnlineLearner::settle`](crate::learner::OnlineLearner::settle).
+    /// See [`Settle::settle`](crate::capability::Settle::settle).
     pub(super) fn settle(&mut self) {
         self.seats.iter_mut().flat_map(|seat| &mut seat.member).for_each(|member| member.settle());
     }
 
-    /// See [`OnlineLearner::settle_after`](crate::learner::OnlineLearner::settle_after).
+    /// See [`Settle::settle_after`](crate::capability::Settle::settle_after).
     pub(super) fn settle_after(&mut self, rounds: u64) {
         let members = self.seats.iter_mut().flat_map(|seat| &mut seat.member);
         members.for_each(|member| member.settle_after(rounds));
