@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use noregret::algorithm::{AnyModel, Model};
+use noregret::capability::Inside;
 use noregret::example::Features;
 use noregret::facts::RunFacts;
 use noregret::guarantee::Void;
@@ -531,12 +532,16 @@ impl Learner {
 
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.inner.read(py, |inner| inner.learner.weights())?.into_py_dict(py)
+        self.inner
+            .read(py, |inner| inner.learner.inside().map(Inside::weights).unwrap_or_default())?
+            .into_py_dict(py)
     }
 
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.inner.read(py, |inner| inner.learner.figures())?.into_py_dict(py)
+        self.inner
+            .read(py, |inner| inner.learner.inside().map(Inside::figures).unwrap_or_default())?
+            .into_py_dict(py)
     }
 
     #[getter]

@@ -278,8 +278,7 @@ fn feedback_of(learner: &AnyModel) -> Option<(&'static str, String)> {
 
 /// The members that a mixture has left out.
 fn left_out(learner: &AnyModel) -> Option<(&'static str, String)> {
-    let AnyModel::Full(learner) = learner else { return None };
-    let names = learner.left_out();
+    let names = learner.inside()?.left_out();
     (!names.is_empty()).then(|| ("left out", format!("{}, to limit time or memory", names.join(", "))))
 }
 

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use crate::batch::passes::{Coordinates, Quadratic};
+use crate::capability::Inside;
 use crate::guarantee::Guarantee;
 use crate::learner::{Accepts, BanditLearner, ExpertLearner, OnlineLearner};
 use crate::merge::how::{Merge, MergeError};
@@ -379,20 +380,22 @@ impl AnyModel {
         either!(self, model => model.problem())
     }
 
-    /// Its [`OnlineLearner::figures`], if it has any.
-    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+    /// What is inside, see [`OnlineLearner::inside`].
+    pub fn inside(&self) -> Option<&dyn Inside> {
         match self {
-            AnyModel::Full(model) => model.figures(),
-            _ => Vec::new(),
+            AnyModel::Full(model) => model.inside(),
+            AnyModel::Bandit(_) => None,
         }
     }
 
-    /// Its [`OnlineLearner::weights`], if it has any.
+    /// Its [`Inside::figures`], if it has any.
+    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.inside().map(Inside::figures).unwrap_or_default()
+    }
+
+    /// Its [`Inside::weights`], if it has any.
     pub fn weights(&self) -> Vec<(String, f64)> {
-        match self {
-            AnyModel::Full(model) => model.weights(),
-            _ => Vec::new(),
-        }
+        self.inside().map(Inside::weights).unwrap_or_default()
     }
 
     /// Rounds learnt so far.

@@ -3,6 +3,7 @@
 //! it, `None` for learners without it. A wrapper hands on that one method.
 
 use crate::example::{Batch, Features, Label, Rounds};
+use crate::guarantee::Promise;
 use crate::prediction::Prediction;
 
 /// Finds a few of very many labels in much less time than a forecast of all takes. `out` is a buffer whose
@@ -57,4 +58,34 @@ pub trait Settle {
     /// forecasts from then on count: what serves those before may be left out. An announcement is no part of
     /// the state; whoever loads a model before it is settled announces the rest of the rounds again.
     fn settle_after(&mut self, rounds: u64);
+}
+
+/// Abstains by itself, with probability [`Prediction::abstain`].
+pub trait Abstain {
+    /// Upper bound on the expected cost of the rounds so far (1 for an error, at most `cost` for abstaining)
+    /// minus the total loss of the best expert, or the reason why there is none.
+    fn abstention_bound(&self, cost: f64) -> Promise;
+}
+
+/// Shows what is inside of it.
+pub trait Inside {
+    /// The weights of a mixture's members, by name.
+    fn weights(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+
+    /// The names of members that a mixture has left out to limit time or memory.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Figures of the state, by name, such as the edges of weak learners.
+    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        Vec::new()
+    }
+
+    /// Intermediate results of `at`, the learner's last prediction, by name, as lists of rows, for traces.
+    fn explain(&self, _at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+        Vec::new()
+    }
 }

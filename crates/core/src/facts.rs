@@ -169,9 +169,9 @@ impl RunFacts {
     }
 
     /// The bound of `learner` on these rounds where abstaining costs `cost`, see
-    /// [`OnlineLearner::abstention_bound`].
+    /// [`Abstain`](crate::capability::Abstain); `None` if it always answers.
     pub fn abstention_bound<L: OnlineLearner + ?Sized>(&self, learner: &L, cost: f64) -> Option<Promise> {
-        let bound = learner.abstention_bound(cost)?;
+        let bound = learner.abstaining()?.abstention_bound(cost);
         Some(self.void(learner.rounds()).map_or(bound, Err))
     }
 

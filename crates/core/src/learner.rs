@@ -3,7 +3,7 @@
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
 
-use crate::capability::{FewLabels, LookAhead, Settle, Together};
+use crate::capability::{Abstain, FewLabels, Inside, LookAhead, Settle, Together};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
@@ -102,17 +102,6 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
-    /// The weights of a mixture's members, by name. Empty for other learners.
-    fn weights(&self) -> Vec<(String, f64)> {
-        Vec::new()
-    }
-
-    /// The names of members that a mixture has left out to limit time or memory. Empty for other
-    /// learners.
-    fn left_out(&self) -> Vec<String> {
-        Vec::new()
-    }
-
     /// The certificate: a data-dependent upper bound on the regret so far against every comparator
     /// of the theorem's ball, or the reason why there is none; `None` for learners that compute
     /// none. To check its assumptions as well, use
@@ -127,23 +116,14 @@ pub trait OnlineLearner: Predictor {
         None
     }
 
-    /// For learners that abstain by themselves, with probability [`Prediction::abstain`]: upper
-    /// bound on the expected cost of the rounds so far (1 for an error, at most `cost` for
-    /// abstaining) minus the total loss of the best expert, or the reason why there is none. `None`
-    /// for learners that always answer.
-    fn abstention_bound(&self, _cost: f64) -> Option<Promise> {
+    /// The bound of learners that abstain by themselves; others always answer.
+    fn abstaining(&self) -> Option<&dyn Abstain> {
         None
     }
 
-    /// Figures of the learner's state, by name, such as the edges of weak learners.
-    fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
-        Vec::new()
-    }
-
-    /// Intermediate results of `at`, the learner's last prediction, by name, as lists of rows, for
-    /// traces.
-    fn explain(&self, _at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)> {
-        Vec::new()
+    /// What is inside, for learners with members or with figures of their own.
+    fn inside(&self) -> Option<&dyn Inside> {
+        None
     }
 }
 
@@ -172,14 +152,11 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
         fn grow(&mut self, classes: usize, features: usize) -> bool;
         fn settling(&mut self) -> Option<&mut dyn Settle>;
         fn divided(&mut self) -> Option<&mut dyn Divided>;
-        fn weights(&self) -> Vec<(String, f64)>;
-        fn left_out(&self) -> Vec<String>;
         fn certificate(&self) -> Option<Promise>;
         fn certificate_terms(&self) -> Option<Terms>;
         fn guarantee(&self) -> Option<Guarantee<'_>>;
-        fn abstention_bound(&self, cost: f64) -> Option<Promise>;
-        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
-        fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)>;
+        fn abstaining(&self) -> Option<&dyn Abstain>;
+        fn inside(&self) -> Option<&dyn Inside>;
     }
 }
 
@@ -288,7 +265,7 @@ pub trait ExpertLearner: Send + Sync {
     /// The total loss of every expert so far.
     fn losses(&self) -> &[f64];
 
-    /// See [`OnlineLearner::abstention_bound`].
+    /// See [`Abstain::abstention_bound`]; `None` for learners that always answer.
     fn abstention_bound(&self, _cost: f64) -> Option<Promise> {
         None
     }

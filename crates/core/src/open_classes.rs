@@ -10,7 +10,7 @@
 //! made for two classes.
 
 use crate::algorithm::Forecast;
-use crate::capability::LookAhead;
+use crate::capability::{Inside, LookAhead};
 use crate::example::{Features, LEAST_PROBABILITY, Target, Truth};
 use crate::hand_on;
 use crate::learner::{OnlineLearner, Predictor};
@@ -128,9 +128,7 @@ impl<L: OnlineLearner> OnlineLearner for OpenClasses<L> {
         fn rounds(&self) -> u64;
         fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
         fn set_workers(&mut self, workers: Workers);
-        fn weights(&self) -> Vec<(String, f64)>;
-        fn left_out(&self) -> Vec<String>;
-        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
+        fn inside(&self) -> Option<&dyn Inside>;
     }
 }
 

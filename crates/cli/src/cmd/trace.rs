@@ -191,7 +191,7 @@ fn explained(learner: &dyn Model, at: &Prediction) -> String {
         let value = if lists.len() == 1 { lists[0].clone() } else { format!("[{}]", lists.join(", ")) };
         format!(", \"{name}\": {value}")
     };
-    learner.explain(at).into_iter().map(text).collect()
+    learner.inside().map(|inside| inside.explain(at)).into_iter().flatten().map(text).collect()
 }
 
 fn check_finite(scores: &[f64]) -> Result<(), Fault> {

@@ -24,7 +24,7 @@
 //! else is allocated.
 
 use crate::algorithm::Model;
-use crate::capability::LookAhead;
+use crate::capability::{Abstain, Inside, LookAhead};
 use crate::example::{Batch, Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;
@@ -131,14 +131,11 @@ impl<L: OnlineLearner + Clone> OnlineLearner for OnlineToBatch<L> {
         fn rounds(&self) -> u64;
         fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
         fn set_workers(&mut self, workers: Workers);
-        fn weights(&self) -> Vec<(String, f64)>;
-        fn left_out(&self) -> Vec<String>;
-        fn abstention_bound(&self, cost: f64) -> Option<Promise>;
+        fn abstaining(&self) -> Option<&dyn Abstain>;
         fn certificate(&self) -> Option<Promise>;
         fn certificate_terms(&self) -> Option<Terms>;
         fn guarantee(&self) -> Option<Guarantee<'_>>;
-        fn figures(&self) -> Vec<(&'static str, Vec<f64>)>;
-        fn explain(&self, at: &Prediction) -> Vec<(&'static str, Vec<Vec<f64>>)>;
+        fn inside(&self) -> Option<&dyn Inside>;
     }
 }
 

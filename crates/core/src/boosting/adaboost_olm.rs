@@ -35,7 +35,7 @@
 //! $$ \gamma_i = \sum_t \big([l^i = y](1 - \sigma_y) - [l^i \ne y]\ \sigma_{l^i}\big) \big/
 //!    \sum_t (1 - \sigma_y), \quad \sigma = \mathrm{softmax}(s^{i-1}): \tag{4} $$
 //!
-//! which is reported by [`OnlineLearner::figures`]. A copy with an edge near 0 contributes nothing.
+//! which is reported by [`Inside::figures`]. A copy with an edge near 0 contributes nothing.
 //!
 //! ## Deviations
 //!
@@ -63,6 +63,7 @@ pub use crate::boosting::params::{AdaBoostOlmParams, Answer, BoosterParams, Weak
 use crate::boosting::powers::Powers;
 use crate::boosting::regression::{BoostingRegression, Constants, Horizon};
 use crate::bounds;
+use crate::capability::Inside;
 use crate::example::{Features, LEAST_PROBABILITY, Target};
 use crate::guarantee::Guarantee;
 use crate::kernel::softmax::softmax;
@@ -376,6 +377,12 @@ impl OnlineLearner for AdaBoostOlm {
         Some(Guarantee::ExpertMistakes { expert, beyond: false, bound })
     }
 
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for AdaBoostOlm {
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mistakes = self.mistakes.iter().map(|count| *count as f64).collect();
         vec![("edges", self.edges()), ("prefix_mistakes", mistakes)]

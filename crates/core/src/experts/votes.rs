@@ -15,6 +15,7 @@
 //! Votes outside [-1, 1] are clipped; the front ends reject them.
 
 use crate::algorithm::{About, Algorithm, Forecast};
+use crate::capability::{Abstain, Inside};
 use crate::example::{Features, Target, Truth};
 use crate::guarantee::Promise;
 use crate::learner::{Accepts, Classes, ExpertLearner, OnlineLearner, Predictor};
@@ -69,7 +70,7 @@ impl<L: ExpertLearner> Predictor for Votes<L> {
         let vote = vote.clamp(-1.0, 1.0); // eq. (1)
         out.scores.copy_from_slice(&[-vote, vote]);
         out.probabilities.copy_from_slice(&[0.5 * (1.0 - vote), 0.5 * (1.0 + vote)]); // eq. (1)
-        out.abstain = if self.learner.abstention_bound(0.0).is_some() { 1.0 - vote.abs() } else { 0.0 };
+        out.abstain = if self.abstaining().is_some() { 1.0 - vote.abs() } else { 0.0 };
     }
 }
 
@@ -88,6 +89,17 @@ impl<L: ExpertLearner> OnlineLearner for Votes<L> {
         self.learner.rounds()
     }
 
+    fn abstaining(&self) -> Option<&dyn Abstain> {
+        let abstains = self.learner.abstention_bound(0.0).is_some();
+        abstains.then_some(self as &dyn Abstain)
+    }
+
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl<L: ExpertLearner> Inside for Votes<L> {
     fn weights(&self) -> Vec<(String, f64)> {
         (1..).zip(self.learner.weights()).map(|(expert, weight)| (expert.to_string(), *weight)).collect()
     }
@@ -95,9 +107,11 @@ impl<L: ExpertLearner> OnlineLearner for Votes<L> {
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         vec![("losses", self.learner.losses().to_vec()), ("bound", vec![self.learner.bound()])]
     }
+}
 
-    fn abstention_bound(&self, cost: f64) -> Option<Promise> {
-        self.learner.abstention_bound(cost)
+impl<L: ExpertLearner> Abstain for Votes<L> {
+    fn abstention_bound(&self, cost: f64) -> Promise {
+        self.learner.abstention_bound(cost).expect("it abstains")
     }
 }
 

@@ -53,6 +53,7 @@
 use super::folklore::{Folklore, FolkloreParams};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
+use crate::capability::Inside;
 use crate::example::{Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms, setting};
 use crate::learner::{Accepts, Classes, OnlineLearner, Predictor, own};
@@ -321,14 +322,6 @@ impl OnlineLearner for FolkloreIntervals {
         Some(Guarantee::IntervalRegret { ball, norm, bound, every })
     }
 
-    /// The weight of every member that is alive.
-    fn weights(&self) -> Vec<(String, f64)> {
-        self.beginnings()
-            .zip(self.shares())
-            .map(|(first, share)| (format!("since round {first}"), share))
-            .collect()
-    }
-
     /// That of the lasting learner, and what the mixture costs.
     fn certificate(&self) -> Option<Promise> {
         let certificate = self.members[0].certificate()?;
@@ -338,6 +331,20 @@ impl OnlineLearner for FolkloreIntervals {
     fn certificate_terms(&self) -> Option<Terms> {
         // Weights above 1 are beyond the theorem of the mixture.
         Some(Terms { weights: false, ..self.members[0].certificate_terms()? })
+    }
+
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for FolkloreIntervals {
+    /// The weight of every member that is alive.
+    fn weights(&self) -> Vec<(String, f64)> {
+        self.beginnings()
+            .zip(self.shares())
+            .map(|(first, share)| (format!("since round {first}"), share))
+            .collect()
     }
 }
 

@@ -62,6 +62,7 @@
 
 use super::folklore::{FolkloreParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::capability::Inside;
 use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, curved};
 use crate::kernel::diagonal_fixed_point::{scratch_len, solve};
@@ -321,6 +322,12 @@ impl OnlineLearner for FolkloreSketch {
         Some(Terms { size, regularization, growth: 0.5 * gamma, largest: None, weights: true })
     }
 
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for FolkloreSketch {
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         vec![("discarded", vec![self.sketch.discarded()])]
     }

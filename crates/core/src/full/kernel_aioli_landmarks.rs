@@ -51,6 +51,7 @@
 use super::aioli::{Aioli, AioliParams, AioliSurrogate};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds;
+use crate::capability::Inside;
 use crate::example::{Features, Target};
 use crate::guarantee::{
     Ball, Guarantee, Promise, Terms, curved, digits_of, is_beyond, provided, setting, were,
@@ -343,6 +344,12 @@ impl OnlineLearner for KernelAioliLandmarks {
         Some(Terms { size: terms.size + self.price, largest: Some(self.growth), ..terms })
     }
 
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for KernelAioliLandmarks {
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         vec![("landmarks", vec![self.landmarks.count() as f64]), ("price_of_distances", vec![self.price])]
     }

@@ -65,7 +65,7 @@ use std::collections::BinaryHeap;
 use std::fmt;
 
 use crate::algorithm::{About, Algorithm, Forecast, Model, Paper};
-use crate::capability::FewLabels;
+use crate::capability::{FewLabels, Inside};
 use crate::entry::{Entry, Learners};
 use crate::example::{Features, Label, Target, Truth};
 use crate::guarantee::{Guarantee, Promise, Terms};
@@ -534,6 +534,12 @@ impl OnlineLearner for LabelTree {
         self.nodes.iter().try_fold(kept_back, |all, node| Some(all.and(node.learner.certificate_terms()?)))
     }
 
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for LabelTree {
     /// The mean depth of the labels so far, and the number of labels that have a leaf.
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         let mean = self.depths as f64 / self.counted.max(1) as f64;

@@ -51,6 +51,7 @@ use std::f64::consts::SQRT_2;
 
 use super::ons::{OnsParams, Resolved};
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
+use crate::capability::Inside;
 use crate::example::{Features, Target};
 use crate::guarantee::{Ball, Guarantee, Promise, Terms, provided};
 use crate::kernel::sketched_inverse::{SketchedInverse, difference};
@@ -336,6 +337,12 @@ impl OnlineLearner for OnsSketch {
         Some(Terms { size, regularization, growth: 0.0, largest: Some(largest), weights: false })
     }
 
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
+    }
+}
+
+impl Inside for OnsSketch {
     fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
         vec![("discarded", vec![self.sketch.discarded()])]
     }

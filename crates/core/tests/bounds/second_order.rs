@@ -5,6 +5,7 @@ use noregret::algorithm::Algorithm;
 use noregret::batch::comparator::{Ball, Stop, best_in_hindsight};
 use noregret::batch::data::{Data, Labels, Rows};
 use noregret::bounds::{self, Setting};
+use noregret::capability::Inside as _;
 use noregret::example::{Features, Target};
 use noregret::full::aioli::{Aioli, AioliParams};
 use noregret::full::folklore::{Folklore, FolkloreParams};

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noregret::algorithm::Forecast;
+use noregret::capability::Inside;
 use noregret::example::{Batch, Features, Label, Rounds, Target, Truth};
 use noregret::guarantee::Promise;
 use noregret::learner::OnlineLearner;
@@ -41,7 +42,7 @@ pub struct Outcome<'a> {
     /// The theorem's bound on the regret over the rounds before this one, see
     /// [`RunFacts::guarantee`](noregret::facts::RunFacts::guarantee).
     pub bound: &'a dyn Fn() -> Option<Promise>,
-    /// The weights of its members, see [`OnlineLearner::weights`].
+    /// The weights of its members, see [`Inside::weights`].
     pub weights: &'a dyn Fn() -> Vec<(String, f64)>,
 }
 
@@ -214,7 +215,7 @@ pub fn run_on<L: OnlineLearner + ?Sized>(
             let round = round.unwrap_or_default();
             let certificate = || standing.score.facts.certificate(learner);
             let bound = || standing.score.facts.guarantee(learner)?.regret_bound();
-            let weights = || learner.weights();
+            let weights = || learner.inside().map(Inside::weights).unwrap_or_default();
             let outcome = Outcome {
                 example,
                 prediction: forecasts.last(example),

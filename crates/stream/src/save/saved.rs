@@ -2,6 +2,7 @@
 
 use noregret::algorithm::{About, AnyModel, BanditModel, Model};
 use noregret::batch::online_to_batch::Average;
+use noregret::capability::Inside;
 use noregret::example::{Features, Label};
 use noregret::facts::RunFacts;
 use noregret::learner::{Accepts, Classes, Feedback, Predictor};
@@ -256,29 +257,30 @@ impl Forecaster {
         }
     }
 
-    /// The learner's figures, by name; for snapshots, those of the first.
-    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+    /// What is inside of the learner; for snapshots, of the first.
+    fn inside(&self) -> Option<&dyn Inside> {
         use noregret::learner::OnlineLearner as _;
         match self {
-            Self::Average(average) => average.members()[0].figures(),
-            Self::Bandit(_) => Vec::new(),
+            Self::Average(average) => average.members()[0].inside(),
+            Self::Bandit(_) => None,
         }
+    }
+
+    /// The learner's figures, by name; for snapshots, those of the first.
+    pub fn figures(&self) -> Vec<(&'static str, Vec<f64>)> {
+        self.inside().map(Inside::figures).unwrap_or_default()
     }
 
     /// The weights of the learner's members, by name; for snapshots, those of the first.
     pub fn weights(&self) -> Vec<(String, f64)> {
-        use noregret::learner::OnlineLearner as _;
-        match self {
-            Self::Average(average) => average.members()[0].weights(),
-            Self::Bandit(_) => Vec::new(),
-        }
+        self.inside().map(Inside::weights).unwrap_or_default()
     }
 
     /// Whether the learner has its own rule for abstaining.
     pub fn abstains(&self) -> bool {
         use noregret::learner::OnlineLearner as _;
         match self {
-            Self::Average(average) => average.members()[0].abstention_bound(0.0).is_some(),
+            Self::Average(average) => average.members()[0].abstaining().is_some(),
             Self::Bandit(_) => false,
         }
     }

@@ -57,7 +57,7 @@ impl Observers {
         let Observed { learner, encoder, rows, live, decisions } = *observed;
         let about = learner.about();
         let abstention = match learner {
-            AnyModel::Full(learner) => abstention(observe, about, learner.abstention_bound(0.0).is_some())?,
+            AnyModel::Full(learner) => abstention(observe, about, learner.abstaining().is_some())?,
             AnyModel::Bandit(_) => None,
         };
         let forecasts = plan.predictions.as_deref().map(|path| {

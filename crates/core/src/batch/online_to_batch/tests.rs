@@ -283,13 +283,14 @@ fn wrappers_forward_everything() {
     let told = |learner: &dyn OnlineLearner| {
         let mut at = learner.prediction();
         learner.predict(Features::Dense(&vec![0.1; learner.problem().features]), &mut at);
-        (learner.figures(), learner.explain(&at))
+        let inside = learner.inside().expect("it has edges");
+        (inside.figures(), inside.explain(&at))
     };
     assert!(told(&*plain).0[0].1.iter().any(|edge| *edge != 0.0));
     assert_eq!(told(&*plain), told(&plain));
     assert_eq!(told(&*plain), told(&sampled));
     let auto = make("auto", 3);
-    let weights = OnlineLearner::weights(&*auto);
-    assert!(!weights.is_empty() && OnlineLearner::weights(&auto) == weights);
-    assert_eq!(OnlineToBatch::new(auto, 1, 0).weights(), weights);
+    let weights = |learner: &dyn OnlineLearner| learner.inside().expect("it has members").weights();
+    assert!(!weights(&*auto).is_empty() && weights(&auto) == weights(&*auto));
+    assert_eq!(weights(&OnlineToBatch::new(auto.clone(), 1, 0)), weights(&auto));
 }

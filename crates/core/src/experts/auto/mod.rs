@@ -83,7 +83,7 @@
 //! second half, the row before scaling, and all others its first half ([`Features::views`]). If a sparse row
 //! has two views, `diagonals` take both, and all others the first, which is scaled.
 //!
-//! [`OnlineLearner::left_out`] lists what was left out: no problem is rejected for its size.
+//! [`Inside::left_out`] lists what was left out: no problem is rejected for its size.
 //!
 //! $r = \lambda/\gamma$ is a regularization in multiples of the squared *unit* of the data, which is the
 //! smallest power of two above the norms of the first eight rows. Whenever the unit grows within these rows,
@@ -120,7 +120,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
-use crate::capability::{LookAhead, Settle, Together};
+use crate::capability::{Inside, LookAhead, Settle, Together};
 use crate::division::Divided;
 use crate::example::{Batch, Features, Rounds, Target};
 use crate::guarantee::Guarantee;
@@ -511,24 +511,8 @@ impl OnlineLearner for Auto {
         Some(Guarantee::AdaptiveRegret { bound: Ok(bound), total: Ok(total) })
     }
 
-    /// The kinds of members that were not chosen at the start.
-    fn left_out(&self) -> Vec<String> {
-        self.roster.lineup().left_out(&self.problem)
-    }
-
-    /// The weight in the forecast of every active member and every stack, with its name in English.
-    fn weights(&self) -> Vec<(String, f64)> {
-        let (first, others) = self.roster.combined.weights();
-        let members = self.roster.active();
-        let mut numbers: Vec<_> = members.map(|(member, share)| (member.title(), first * share)).collect();
-        numbers.extend(STACKS.iter().zip(others).map(|((forgetting, _), share)| {
-            let forgets = match *forgetting {
-                0.0 => String::new(),
-                rate => format!(", forgetting 1/{}", rate.recip()),
-            };
-            (format!("stack of all members{forgets}"), *share)
-        }));
-        numbers
+    fn inside(&self) -> Option<&dyn Inside> {
+        Some(self)
     }
 }
 
@@ -587,6 +571,28 @@ impl Settle for Auto {
         }
         self.end = Some(self.rounds + rounds);
         self.roster.settle_after(rounds);
+    }
+}
+
+impl Inside for Auto {
+    /// The weight in the forecast of every active member and every stack, with its name in English.
+    fn weights(&self) -> Vec<(String, f64)> {
+        let (first, others) = self.roster.combined.weights();
+        let members = self.roster.active();
+        let mut numbers: Vec<_> = members.map(|(member, share)| (member.title(), first * share)).collect();
+        numbers.extend(STACKS.iter().zip(others).map(|((forgetting, _), share)| {
+            let forgets = match *forgetting {
+                0.0 => String::new(),
+                rate => format!(", forgetting 1/{}", rate.recip()),
+            };
+            (format!("stack of all members{forgets}"), *share)
+        }));
+        numbers
+    }
+
+    /// The kinds of members that were not chosen at the start.
+    fn left_out(&self) -> Vec<String> {
+        self.roster.lineup().left_out(&self.problem)
     }
 }
 
