@@ -2,6 +2,9 @@
 //!
 //! All are object-safe and infallible: dimensions, finiteness and ranges are checked where data are
 //! read, parameters when the learner is made. Programmer errors (a row of the wrong length) panic.
+//!
+//! The methods are what every learner has; what only some can is a trait of its own, in
+//! [`capability`](crate::capability), which a method leads to.
 
 use crate::capability::{Abstain, FewLabels, Inside, LookAhead, Settle, Together};
 use crate::division::Divided;
@@ -43,7 +46,7 @@ pub trait Predictor: Send + Sync {
         }
     }
 
-    /// Some labels alone, for learners that find them much faster than all: `None` if there are not very many.
+    /// Some labels alone, for learners that find them much faster than all if there are very many.
     fn few_labels(&self) -> Option<&dyn FewLabels> {
         None
     }
@@ -65,16 +68,6 @@ pub trait OnlineLearner: Predictor {
     /// Number of rounds learnt so far.
     fn rounds(&self) -> u64;
 
-    /// Look-ahead, for learners that are faster if they know the features of coming rows.
-    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
-        None
-    }
-
-    /// Rounds together, for learners that can work at several at once.
-    fn together(&mut self) -> Option<&mut dyn Together> {
-        None
-    }
-
     /// Gives the learner threads for large computations, for speed only: forecasts are bit-equal.
     /// By default everything runs in the calling thread.
     fn set_workers(&mut self, _workers: Workers) {}
@@ -83,16 +76,6 @@ pub trait OnlineLearner: Predictor {
     /// false, without a change, if the learner does not support it.
     fn grow(&mut self, _classes: usize, _features: usize) -> bool {
         false
-    }
-
-    /// A better fit at the end, for learners that fit parts of themselves to a part of the rows.
-    fn settling(&mut self) -> Option<&mut dyn Settle> {
-        None
-    }
-
-    /// The members of a mixture that can be divided among processes. `None` for other learners.
-    fn divided(&mut self) -> Option<&mut dyn Divided> {
-        None
     }
 
     /// The guarantee of the learner's theorem for the rounds so far, if it has one, under the
@@ -113,6 +96,28 @@ pub trait OnlineLearner: Predictor {
     /// What bounds the rounding errors of the [certificate](OnlineLearner::certificate), for learners that
     /// compute one by cancelling terms.
     fn certificate_terms(&self) -> Option<Terms> {
+        None
+    }
+
+    // What only some learners can:
+
+    /// Look-ahead, for learners that are faster if they know the features of coming rows.
+    fn look_ahead(&mut self) -> Option<&mut dyn LookAhead> {
+        None
+    }
+
+    /// Rounds together, for learners that can work at several at once.
+    fn together(&mut self) -> Option<&mut dyn Together> {
+        None
+    }
+
+    /// A better fit at the end, for learners that fit parts of themselves to a part of the rows.
+    fn settling(&mut self) -> Option<&mut dyn Settle> {
+        None
+    }
+
+    /// The members of a mixture that can be divided among processes. `None` for other learners.
+    fn divided(&mut self) -> Option<&mut dyn Divided> {
         None
     }
 
@@ -146,15 +151,15 @@ impl<L: OnlineLearner + ?Sized> OnlineLearner for Box<L> {
     hand_on! { (**self);
         fn update(&mut self, x: Features<'_>, y: Target<'_>, at: &Prediction);
         fn rounds(&self) -> u64;
-        fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
-        fn together(&mut self) -> Option<&mut dyn Together>;
         fn set_workers(&mut self, workers: Workers);
         fn grow(&mut self, classes: usize, features: usize) -> bool;
-        fn settling(&mut self) -> Option<&mut dyn Settle>;
-        fn divided(&mut self) -> Option<&mut dyn Divided>;
+        fn guarantee(&self) -> Option<Guarantee<'_>>;
         fn certificate(&self) -> Option<Promise>;
         fn certificate_terms(&self) -> Option<Terms>;
-        fn guarantee(&self) -> Option<Guarantee<'_>>;
+        fn look_ahead(&mut self) -> Option<&mut dyn LookAhead>;
+        fn together(&mut self) -> Option<&mut dyn Together>;
+        fn settling(&mut self) -> Option<&mut dyn Settle>;
+        fn divided(&mut self) -> Option<&mut dyn Divided>;
         fn abstaining(&self) -> Option<&dyn Abstain>;
         fn inside(&self) -> Option<&dyn Inside>;
     }

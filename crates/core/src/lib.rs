@@ -24,9 +24,9 @@
 //!
 //! * [`problem`], [`example`], [`prediction`]: the problem (classes, features, radius), a round's
 //!   input, a round's output.
-//! * [`learner`]: the traits. [`full`]: full-information learners, one file each; [`bandit`]:
-//!   bandit learners; [`boosting`]: boosting of weak learners; [`experts`]: prediction with expert
-//!   advice, and mixtures of learners, including the default.
+//! * [`learner`]: the traits; [`capability`]: those of what only some learners can. [`full`]:
+//!   full-information learners, one file each; [`bandit`]: bandit learners; [`boosting`]: boosting of weak
+//!   learners; [`experts`]: prediction with expert advice, and mixtures of learners, including the default.
 //! * [`registry`]: the list of algorithms, each an `entry`; [`algorithm`] and [`param`]: their descriptions
 //!   and parameters.
 //! * [`state`] and [`model`]: the state of learners, and model files; [`merge`]: merging of
