@@ -78,8 +78,12 @@ def test_cells_of_csv_are_read_as_they_are_written(cluster, tmp_path):
     assert fit(str(tmp_path / "numbers.csv"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
     (tmp_path / "NUMBERS.CSV").write_text((tmp_path / "numbers.csv").read_text())
     assert fit(str(tmp_path / "NUMBERS.CSV"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
-    with pytest.raises(ValueError, match=r"numbers.csv is CSV, and rows.parquet is none; files of one format were needed"):
+    (tmp_path / "numbers.tsv").write_text((tmp_path / "numbers.csv").read_text().replace(",", "\t"))
+    assert fit(str(tmp_path / "numbers.tsv"), "vaw").learner.predict({"a": 3.0}) == pytest.approx(6, abs=1)
+    with pytest.raises(ValueError, match=r"numbers.csv is CSV, and rows.parquet is Parquet; files of one format were needed"):
         fit([str(tmp_path / "numbers.csv"), "rows.parquet"], "vaw")
+    with pytest.raises(ValueError, match=r"rows.ndjson ends in .ndjson; Parquet, CSV or TSV was needed, or a ray.data.Dataset"):
+        fit("rows.ndjson", "vaw")
 
 
 def test_learners_that_do_not_add_up_are_refused():

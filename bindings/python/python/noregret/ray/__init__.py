@@ -53,7 +53,7 @@ def fit(
     ----------
     dataset
         A `ray.data.Dataset` with a column of labels and other columns (from Parquet, CSV, Arrow, pandas or NumPy), a path to
-        Parquet or CSV files or a list of paths, a pandas, polars or Arrow table, or a pair `(x, y)` of rows (an array or a table) and
+        Parquet, CSV or TSV files or a list of paths, a pandas, polars or Arrow table, or a pair `(x, y)` of rows (an array or a table) and
         labels. Rows keep their order.
     learner, period, **options
         As in `noregret.cluster.fit`.
@@ -83,11 +83,12 @@ def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
         dataset = [dataset]
     if isinstance(dataset, list | tuple):
         paths = [os.fspath(path) for path in dataset]
-        csv = [path for path in paths if path.lower().endswith((".csv", ".csv.gz"))]
-        if csv and len(csv) < len(paths):
-            other = next(path for path in paths if path not in csv)
-            raise ValueError(f"dataset: {csv[0]} is CSV, and {other} is none; files of one format were needed")
-        dataset = _csv(paths, target) if csv else ray.data.read_parquet(paths)
+        kinds = {path: _kind(path) for path in paths}
+        other = next((path for path in paths if kinds[path] != kinds[paths[0]]), None) if paths else None
+        if other is not None:
+            raise ValueError(f"dataset: {paths[0]} is {kinds[paths[0]]}, and {other} is {kinds[other]}; files of one format were needed")
+        kind = kinds[paths[0]] if paths else "Parquet"
+        dataset = ray.data.read_parquet(paths) if kind == "Parquet" else _csv(paths, target, "\t" if kind == "TSV" else ",")
     elif hasattr(dataset, "iloc"):
         dataset = ray.data.from_pandas(dataset)
     elif is_polars(dataset):
@@ -109,14 +110,29 @@ def _blocks(dataset: Any, shards: int, target: str | None) -> list[list[Any]]:
     return [[block for block in part.get_internal_block_refs()] for part in parts]
 
 
-def _csv(paths: list[str], target: str | None) -> Any:
+def _kind(path: str) -> str:
+    """The format of a file by the end of its name; folders and files that do not tell it are Parquet.
+
+    Raises ValueError for formats that others read.
+    """
+    name = path.lower().removesuffix(".gz")
+    if name.endswith((".csv", ".tsv")):
+        return name[-3:].upper()
+    ending = os.path.splitext(name.rstrip("/"))[1]
+    if ending in (".json", ".jsonl", ".ndjson", ".libsvm", ".svm", ".arff", ".vw", ".xlsx", ".avro", ".orc"):
+        raise ValueError(f"dataset: {path} ends in {ending}; Parquet, CSV or TSV was needed, or a ray.data.Dataset, as of ray.data.read_json")
+    return "Parquet"
+
+
+def _csv(paths: list[str], target: str | None, delimiter: str) -> Any:
     """The cells of CSV files as they are written: Arrow would make numbers of them, and one label of 01 and 1."""
     import pyarrow.csv
     import ray.data
 
-    kinds = {name: pyarrow.string() for name in ray.data.read_csv(paths).schema().names if name != target}
+    cut = pyarrow.csv.ParseOptions(delimiter=delimiter)
+    kinds = {name: pyarrow.string() for name in ray.data.read_csv(paths, parse_options=cut).schema().names if name != target}
     options = pyarrow.csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True)
-    return ray.data.read_csv(paths, convert_options=options)
+    return ray.data.read_csv(paths, parse_options=cut, convert_options=options)
 
 
 class KeyedLearners(cluster.KeyedLearners):
