@@ -421,6 +421,20 @@ def test_what_the_rows_need_is_on_the_disk_before_them(tmp_path, monkeypatch):
     assert steps[:2] == ["content", "name"] and (tmp_path / "columns.json").read_bytes() == b"[]"
 
 
+def test_a_source_that_has_ended_keeps_no_rows_of_others(tmp_path):
+    names, x, y = keyed_rows(rows=40)
+    with make(tmp_path, actors=1, partitions=2) as keyed:
+        ended = keyed.learn(names[:4], x[:4], y[:4], batch=1, source="ended")
+        for at in range(4, 40, 4):
+            last = keyed.learn(names[at : at + 4], x[at : at + 4], y[at : at + 4], source="goes on")
+            keyed.checkpoint()
+            assert keyed.counts()["events"] <= 4 + 4 * 2  # The last batch of each source, in both files.
+    with make(tmp_path, actors=1, partitions=2) as keyed:
+        assert keyed.learn(names[:4], x[:4], y[:4], batch=1, source="ended").played == ended.played
+        assert keyed.learn(names[36:], x[36:], y[36:], batch=9, source="goes on").played == last.played
+        same_learners(keyed, alone(names, x, y), x)
+
+
 def test_threads_of_a_producer_lose_no_batch(tmp_path):
     import sys
     from concurrent.futures import ThreadPoolExecutor

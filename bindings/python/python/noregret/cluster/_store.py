@@ -282,9 +282,12 @@ class Partitions:
             connection.execute(
                 "DELETE FROM numbered WHERE batch < (SELECT max(batch) FROM numbered n WHERE n.source = numbered.source)"
             )
-            kept = connection.execute("SELECT min(first) FROM numbered").fetchone()[0]
-            if kept is not None:
-                connection.execute("DELETE FROM events WHERE number < ?", (kept,))
+            after = 0
+            for first, last in connection.execute("SELECT first, last FROM numbered ORDER BY first").fetchall():
+                connection.execute("DELETE FROM events WHERE number > ? AND number < ?", (after, first))
+                after = last
+            if after:
+                connection.execute("DELETE FROM events WHERE number > ?", (after,))
             connection.commit()
 
     def count(self) -> int:

@@ -304,8 +304,9 @@ def deployment(
         A saved model: any number of `replicas` predict with it. `POST {"x": [..]}`, a row or a list of rows.
     log
         Instead of `model`: the decision log of a bandit, which is made with `learner` and `**options`
-        (`noregret.Bandit`) if the log does not exist. `POST …/decide {"x": [..]}`, with `"labels"` for those on offer;
-        `POST …/feedback {"id": "..", "correct": true}`, or with `"reward"` or `"cost"` in place of `"correct"`.
+        (`noregret.Bandit`) if the log does not exist, so that its folder is one that all machines of the cluster have.
+        `POST …/decide {"x": [..]}`, with `"labels"` for those on offer; `POST …/feedback {"id": "..", "correct": true}`, or
+        with `"reward"` or `"cost"` in place of `"correct"`.
     replicas, cores
         Number of processes that answer requests, and cores reserved by each. Several replicas of a bandit share one more process, which
         decides, learns and writes the log.
