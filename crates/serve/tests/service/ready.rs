@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 use std::process::Command;
-use std::time::Duration;
 
 use noregret_serve::Limits;
 use serde_json::{Value, json};

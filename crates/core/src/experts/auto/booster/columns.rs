@@ -6,7 +6,7 @@
 //! column of categories is one column again, however many values it has. A flag that is set in exactly the
 //! rows in which a number is 0 says that the number is missing: it is the number's bin 0.
 
-use crate::example::{Batch, Features};
+use crate::example::Batch;
 use crate::state::whole;
 
 use super::store::{Store, StoredRow};
@@ -338,6 +338,7 @@ fn bounds(values: &[f32], most: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::example::Features;
 
     fn chosen(rows: &[&[f64]]) -> Columns {
         let mut store = Store::default();

@@ -41,7 +41,7 @@ fn portions_change_no_bit() {
     assert!(rest.is_empty());
     // The classes follow from the row.
     for (x, class) in [([1.0, 0.9, 0.0, 1.0, 1.0, 0.0], 2), ([1.0, 0.9, 0.3, 0.0, 1.0, 0.0], 1)] {
-        at_once.columns.of(Features::Dense(&x), &mut bins);
+        at_once.columns.of(&&[Features::Dense(&x)][..], &mut bins);
         let mut scores = at_once.base.clone();
         at_once.add(&bins, 0, at_once.rounds(), &mut scores);
         let mut p = [0.0; 3];
