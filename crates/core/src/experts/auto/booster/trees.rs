@@ -15,6 +15,9 @@ const LEAF: u16 = u16::MAX;
 const TOGETHER: usize = 16;
 const TOGETHER_IN_ORDER: [u8; TOGETHER] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
+/// Trees of more nodes than this are not copied.
+const MOST_COPIED: usize = 256;
+
 /// Where rows go at a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rule {
@@ -58,6 +61,11 @@ struct Node {
     payload: u32,
 }
 
+impl Node {
+    /// A leaf that adds nothing.
+    const NONE: Self = Self { column: LEAF, threshold: 0, kind: Kind::MissingLeft, below: 0, payload: 0 };
+}
+
 /// The trees of a fit, one for each output in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trees {
@@ -96,7 +104,7 @@ impl Trees {
     pub(super) fn push(&mut self, grown: &[Grown]) {
         let root = self.nodes.len() as u32;
         self.roots.push(root);
-        let leaf = Node { column: LEAF, threshold: 0, kind: Kind::MissingLeft, below: 0, payload: 0 };
+        let leaf = Node::NONE;
         self.nodes.push(leaf);
         let mut places = vec![(0, root)];
         while let Some((from, to)) = places.pop() {
@@ -126,7 +134,7 @@ impl Trees {
     }
 
     /// Where a row with these `bins` goes from a node that is not a leaf.
-    fn below(&self, node: Node, bin: u8) -> u32 {
+    fn below(&self, node: &Node, bin: u8) -> u32 {
         let right = match node.kind {
             Kind::Category => has(&self.sets[node.payload as usize], bin),
             Kind::MissingRight => bin.wrapping_sub(1) >= node.threshold,
@@ -135,28 +143,47 @@ impl Trees {
         node.below + u32::from(right)
     }
 
-    /// Adds the values of the leaves of `tree` to every `outputs`th score, for as many rows of `columns` bins;
-    /// at most [`TOGETHER`].
+    /// Adds the values of the leaves of a tree to every `outputs`th score, for as many rows of `columns` bins; at
+    /// most [`TOGETHER`]. `nodes` are those of the tree, whose first one has the index `root` among all.
     ///
     /// A step takes each row to the next node. Rows do not wait for one another's memory, as the steps of one
     /// row would.
-    fn add_tree(&self, tree: usize, bins: &[u32], columns: usize, scores: &mut [f64], outputs: usize) {
-        let (mut rows, mut nodes) = (TOGETHER_IN_ORDER, [self.roots[tree]; TOGETHER]);
+    fn add_tree(
+        &self,
+        (root, nodes): (u32, &[Node]),
+        bins: &[u32],
+        columns: usize,
+        scores: &mut [f64],
+        outputs: usize,
+    ) {
+        let (mut rows, mut places) = (TOGETHER_IN_ORDER, [root; TOGETHER]);
         let mut active = scores.len().div_ceil(outputs);
         while active > 0 {
             let mut left = 0;
             for at in 0..active {
-                let (row, node) = (rows[at] as usize, self.nodes[nodes[at] as usize]);
+                let (row, node) = (rows[at] as usize, &nodes[(places[at] - root) as usize]);
                 if node.column == LEAF {
                     scores[row * outputs] += f64::from(f32::from_bits(node.payload));
                 } else {
                     let bin = bins[row * columns + node.column as usize] as u8;
-                    (rows[left], nodes[left]) = (row as u8, self.below(node, bin));
+                    (rows[left], places[left]) = (row as u8, self.below(node, bin));
                     left += 1;
                 }
             }
             active = left;
         }
+    }
+
+    /// Whether every tree has the nodes from its root to the next one, and no other.
+    fn are_apart(&self) -> bool {
+        let in_order = self.roots.is_sorted_by(|one, next| one < next);
+        let from_first = self.roots.first().map_or(self.nodes.len(), |root| *root as usize) == 0;
+        let inside = |tree: usize| {
+            let (nodes, root) = (self.tree(tree), self.roots[tree]);
+            let children = root + 1..root + nodes.len() as u32 - 1;
+            nodes.iter().all(|node| node.column == LEAF || children.contains(&node.below))
+        };
+        in_order && from_first && (0..self.roots.len()).all(inside)
     }
 
     /// The number of different rules of a tree.
@@ -179,16 +206,35 @@ impl Trees {
     }
 
     /// Adds the values of the trees from `from` to `to` (rounds of one tree for each output) to the `scores`
-    /// of the outputs of each row. All rows go through a tree before the next one, whose nodes then stay in the
-    /// cache.
+    /// of the outputs of each row. All rows go through a tree before the next one. Its nodes are copied first,
+    /// since the processor sees them coming in this order, and not in the order of the rows' paths.
     pub(super) fn add(&self, bins: &[u32], from: usize, to: usize, scores: &mut [f64]) {
         let (outputs, columns) = (self.base.len(), self.columns.all.len());
+        let several = scores.len() > outputs;
+        let mut room = [Node::NONE; MOST_COPIED];
         for tree in from * outputs..to * outputs {
+            let mut nodes = self.tree(tree);
+            if let Some(room) = room.get_mut(..nodes.len()).filter(|_| several) {
+                room.copy_from_slice(nodes);
+                nodes = room;
+            }
             for (part, scores) in scores.chunks_mut(TOGETHER * outputs).enumerate() {
                 let bins = &bins[part * TOGETHER * columns..];
-                self.add_tree(tree, bins, columns, &mut scores[tree % outputs..], outputs);
+                self.add_tree(
+                    (self.roots[tree], nodes),
+                    bins,
+                    columns,
+                    &mut scores[tree % outputs..],
+                    outputs,
+                );
             }
         }
+    }
+
+    /// The nodes of a tree.
+    fn tree(&self, tree: usize) -> &[Node] {
+        let end = self.roots.get(tree + 1).map_or(self.nodes.len(), |root| *root as usize);
+        &self.nodes[self.roots[tree] as usize..end]
     }
 
     /// Sets the `scores` of each row to those without trees.
@@ -263,7 +309,7 @@ impl Trees {
             trees.sets.push(set);
         }
         let valid = trees.base.iter().all(|score| score.is_finite()) && roots % trees.base.len() == 0;
-        valid.then_some(trees)
+        (valid && trees.are_apart()).then_some(trees)
     }
 }
 
