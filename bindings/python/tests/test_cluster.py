@@ -439,6 +439,15 @@ def test_numbers_as_targets_are_no_classes():
     assert type(fitted.learner.predict(x[0])) is float
 
 
+def test_columns_may_have_numbers_as_names():
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(90, 2, 2)
+    frame = pandas.DataFrame({0: x[:, 0], 1: x[:, 1], 2: y})
+    assert fit([[frame[:45]], [frame[45:]]], engine=ENGINE, label=2).learner.columns == ["0", "1"]
+    for columns in ([1], "1"):
+        assert fit([[frame[:45]], [frame[45:]]], engine=ENGINE, label=2, columns=columns).learner.columns == ["1"]
+
+
 def test_parts_without_rows_may_have_lost_their_columns():
     pandas = pytest.importorskip("pandas")
     first, second = frames()

@@ -421,6 +421,15 @@ def test_what_the_rows_need_is_on_the_disk_before_them(tmp_path, monkeypatch):
     assert steps[:2] == ["content", "name"] and (tmp_path / "columns.json").read_bytes() == b"[]"
 
 
+def test_settings_may_be_numbers_of_numpy(tmp_path):
+    for features in (np.int64(2), 2):
+        with KeyedLearners(tmp_path, "ogd", features=features, labels=[0, 1], actors=1, rate=np.float32(0.5)) as keyed:
+            keyed.learn(["k"], [[1.0, 2.0]], [1])
+            assert keyed.get("k").params["rate"] == 0.5
+    with pytest.raises(ValueError, match="the store was made with"):
+        KeyedLearners(tmp_path, "ogd", features=np.int64(3), labels=[0, 1], actors=1, rate=0.5)
+
+
 def test_a_source_that_has_ended_keeps_no_rows_of_others(tmp_path):
     names, x, y = keyed_rows(rows=40)
     with make(tmp_path, actors=1, partitions=2) as keyed:

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from conftest import stream
 from program import program as noregret
@@ -56,7 +57,7 @@ def test_options_by_which_a_run_depends_on_the_seed(name, tmp_path):
     x, y = stream(200, 4, 3)
     path = tmp_path / "rows.ndjson"
     path.write_text("".join(json.dumps({"x": a, "y": b}) + "\n" for a, b in zip(x.tolist(), y.tolist(), strict=True)))
-    swept = sweep(path, learner, seeds=3, options=["--label", "y", *options], engine=ENGINE)
+    swept = sweep(path, learner, seeds=np.int64(3), options=["--label", "y", *options], engine=ENGINE)
     assert len(swept.runs) == count and len(swept.failures) == (count == 0)
     if count:
         *runs, _ = noregret("compare", path, "--label", "y", "--learners", learner, *options, "--repeats", "3", "--json", "--quiet")

@@ -157,7 +157,8 @@ def fit(
     tell = progress if callable(progress) else _print if progress else lambda _: None
     roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
     told = _tables.reading(**roles, missing=missing, not_missing=not_missing)
-    reading = Reading(label, columns, told=told, real=is_real(learner))
+    named = None if columns is None else [_tables.name_of(name) for name in ([columns] if isinstance(columns, str) else columns)]
+    reading = Reading(_tables.name_of(label), named, told=told, real=is_real(learner))
     reading = reading._replace(schema=_schema(blocks, engine, reading))
     looks = engine.map(look, [(reading, scale, intercept, *shard) for shard in blocks])
     seen: Seen = engine.get(engine.reduce(join, looks))

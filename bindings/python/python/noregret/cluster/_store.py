@@ -112,7 +112,7 @@ class Store:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         journal_of(path)  # Raises where no store can be.
-        text = json.dumps(description, sort_keys=True)
+        text = json.dumps(description, sort_keys=True, default=np.generic.item)  # Numbers of NumPy.
         file = path / DESCRIPTION
         if file.exists():
             known = json.loads(file.read_text())

@@ -119,7 +119,7 @@ def sweep(
     engine = LocalEngine() if engine is None else engine
     names = [learners] if isinstance(learners, str) else list(learners)
     combinations = list(_combinations(names, parameters or {}))
-    first_seeds = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    first_seeds = list(range(seeds)) if isinstance(seeds, int | np.integer) else [int(seed) for seed in seeds]
     if not first_seeds:
         raise ValueError("seeds: there are none; at least one was needed")
     calls, jobs = [], []
