@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _arrays, _tables, _targets
 from .._learner import Learner
+from ..cluster._fit import is_real
 from ..cluster._shard import sorted_labels
 
 
@@ -66,14 +67,16 @@ def trainable(
             with before.as_directory() as folder:
                 model = Learner.load(Path(folder) / "model.safetensors")
                 sums = json.loads((Path(folder) / "sums.json").read_text())
-                start = int(sums["rounds"])
+                start = int(sums.pop("rows", sums["rounds"]))  # Rows without a label are no rounds.
         if model is None:
             size = {"features": rows.shape[1]} if isinstance(rows, np.ndarray) else {}
-            model = Learner(name, labels=labels, **{**size, **facts, **params})
+            model = Learner(name, labels=None if is_real(name) else labels, **{**size, **facts, **params})
         for at in range(start, count, report_every):
             rates = model.run(_part(rows, at, at + report_every), targets[at : at + report_every]).rates
             for key, value in rates.items():
                 sums[key] = sums.get(key, 0.0) + (value if key in ("rounds", "errors") else value * rates["rounds"])
+            if not sums["rounds"]:  # No row had a label yet.
+                continue
             whole = ("rounds", "errors")
             metrics = {key: value if key in whole else value / sums["rounds"] for key, value in sums.items()}
             if not checkpoint:
@@ -81,7 +84,7 @@ def trainable(
                 continue
             with tempfile.TemporaryDirectory() as scratch:
                 model.save(Path(scratch) / "model.safetensors")
-                (Path(scratch) / "sums.json").write_text(json.dumps(sums))
+                (Path(scratch) / "sums.json").write_text(json.dumps({**sums, "rows": at + report_every}))
                 tune.report(metrics, checkpoint=tune.Checkpoint.from_directory(scratch))
 
     wrapped: Callable[[Mapping[str, Any]], None] = tune.with_parameters(train, rows=rows, targets=targets)
