@@ -142,3 +142,15 @@ def test_stages_end_where_members_may_change():
     part = (np.zeros((3000, 1)), np.zeros(3000, dtype=np.int64))
     ends = np.cumsum([sum(len(y) for _, y in stage) for stage in _members.stages([part, part])])
     assert ends.tolist() == [256, 512, 1024, 2048, 4096, 6000]
+
+
+def test_engines_that_keep_no_objects_are_refused():
+    """Every worker would be a new one at every call: the run ended with "is its memory too small?"."""
+    from noregret.cluster.spark import SparkEngine
+
+    class Forgets(LocalEngine):
+        keeps_objects = SparkEngine.keeps_objects
+
+    x, y = rows(600)
+    with pytest.raises(ValueError, match="how = 'members': Forgets keeps no objects between two calls, and the members are such; RayEngine"):
+        fit(split(x, y, 2), "auto", engine=Forgets(jobs=1), how="members")

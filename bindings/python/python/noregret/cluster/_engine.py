@@ -23,6 +23,9 @@ class Actor(Protocol):
 class Engine(ABC):
     """Map, tree reduction, broadcast and actors, and access to their results."""
 
+    keeps_objects = True
+    """Whether the object of an actor is there from one call to the next, in memory."""
+
     @abstractmethod
     def broadcast(self, value: Any) -> Handle:
         """Makes `value` available to all tasks, with one copy per machine."""

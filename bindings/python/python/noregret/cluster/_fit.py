@@ -154,6 +154,11 @@ def fit(
         For a learner without additive statistics, and for invalid rows.
     """
     _check(blocks, how, period, held_out)
+    if how == "members" and not engine.keeps_objects:
+        raise ValueError(
+            f"how = 'members': {type(engine).__name__} keeps no objects between two calls, and the members are such; RayEngine, DaskEngine or "
+            "ProcessEngine was needed"
+        )
     tell = progress if callable(progress) else _print if progress else lambda _: None
     roles = {"text": text, "categorical": categorical, "numeric": numeric, "time": time, "drop": drop}
     told = _tables.reading(**roles, missing=missing, not_missing=not_missing)

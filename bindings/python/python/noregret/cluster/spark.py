@@ -21,6 +21,8 @@ class SparkEngine(Engine):
         A `pyspark.sql.SparkSession`; by default the active one.
     """
 
+    keeps_objects = False
+
     def __init__(self, session: Any = None) -> None:
         if session is None:
             from pyspark.sql import SparkSession
