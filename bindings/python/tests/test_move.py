@@ -136,6 +136,35 @@ def test_test_only(here):
     assert len(program("predict", "model", "data.vw", text=True).splitlines()) == 120 and Path("model").read_bytes() == before
 
 
+@row("importance of a row")
+def test_importance(here):
+    theirs, ours = map(code, cells("importance of a row"))
+    assert (theirs, ours) == (["1 2.0 | a b"], ["--weight COLUMN"])
+    Path("weights.vw").write_text("1 2.0 | a b\n2 0 | b c\n2 | c\n" * 20)
+    program("run", "weights.vw", "--learner", "ogd", "--save", "model", "--quiet")
+    Path("weights.csv").write_text("a,b,c,w,y\n" + "1,1,0,2,1\n0,1,1,0,2\n0,0,1,1,2\n" * 20)
+    program("run", "weights.csv", "--weight", "w", "--learner", "ogd", "--save", "other", "--quiet")
+    p = [program("predict", *pair, "--probabilities") for pair in [("model", "weights.vw"), ("other", "weights.csv")]]
+    assert p[0] == p[1]
+
+
+@row("weights by name")
+def test_weights_by_name(here):
+    model()
+    command = code(cells("weights by name")[1])[0].split()
+    shown = program(*["data.vw" if word == "data" else word for word in command[1:]], text=True).splitlines()
+    assert {line.split(",")[0] for line in shown[1:]} == {"a", "b", "c"}
+
+
+@row("a process that answers")
+def test_a_process_that_answers(here):
+    serve, pipe = code(cells("a process that answers")[1])
+    assert "--listen" in sentences(*serve.split()[1:], "--help")
+    words = [*pipe.split()[1:], "--format", "vw", "--learner", "ogd", "--set", "classes=10", "--set", "features=3", "--quiet"]
+    answers = program(*words, text=True, stdin=Path("data.vw").read_text()).splitlines()
+    assert len([line for line in answers if line.count(",") == 2]) == 121
+
+
 @row("contextual bandit from labelled data")
 def test_cbify(here):
     assert code(cells("contextual bandit from labelled data")[1]) == ["--feedback bandit"]
@@ -148,6 +177,18 @@ def test_bandit_from_a_log(here):
     assert code(cells("contextual bandit from a log")[1]) == ["--feedback bandit"]
     Path("log.vw").write_text("".join(f"{at % 3 + 1}:{at % 2}:0.5 | a:{at % 5}\n" for at in range(60)))
     assert summary("run", "log.vw", "--feedback", "bandit")["rounds"] == 60
+
+
+@row("several slots")
+def test_several_slots(here):
+    assert code(cells("several slots")[1]) == ["--feedback bandit", "ccb"]
+    actions = "ccb action | a\nccb action | b\nccb action | c\n"
+    Path("slots.vw").write_text(f"ccb shared | s\n{actions}ccb slot 0:0.5:0.5 0,1 | x\nccb slot 2:0.5:1 2 | y\n\n" * 20)
+    assert summary("run", "slots.vw", "--feedback", "bandit")["rounds"] == 40
+    slates = "slates action 0 | a\nslates action 0 | b\nslates action 1 | c\nslates slot 0:0.5 | x\nslates slot 0:1 | y\n"
+    Path("slates.vw").write_text(f"slates shared 0.5 | s\n{slates}\n" * 20)
+    with pytest.raises(ValueError, match="written as ccb"):
+        summary("run", "slates.vw", "--feedback", "bandit")
 
 
 @row("costs of all labels")
