@@ -6,8 +6,7 @@
 //! The methods are what every learner has; what only some can is a trait of its own, in
 //! [`capability`](crate::capability), which a method leads to.
 
-use crate::capability::{Abstain, FewLabels, Inside, LookAhead, Settle, Together};
-use crate::division::Divided;
+use crate::capability::{Abstain, Divided, FewLabels, Inside, LookAhead, Settle, Together};
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::{Guarantee, Promise, Terms};
 use crate::hand_on;

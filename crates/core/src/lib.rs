@@ -34,8 +34,7 @@
 //! * [`loss`]: losses of scores. [`bounds`]: the theorems' right-hand sides; [`guarantee`]: a
 //!   theorem evaluated for a learner in its present state; [`facts`]: whether a run is as it assumes.
 //! * [`batch`]: the best predictor in hindsight; online-to-batch conversion.
-//! * [`open_classes`]: classes that appear during a run; [`division`]: members of a mixture in several
-//!   processes.
+//! * [`open_classes`]: classes that appear during a run.
 //! * [`rng`]: the seeded generator; [`parallel`]: work on threads of the caller; `kernel`: mathematics that
 //!   learners share; `hand_on`: methods of wrappers.
 //!
@@ -53,7 +52,6 @@ pub mod batch;
 pub mod boosting;
 pub mod bounds;
 pub mod capability;
-pub mod division;
 mod entry;
 pub mod example;
 pub mod experts;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use noregret::division::Divided;
+use noregret::capability::Divided;
 use noregret::facts::RunFacts;
 use noregret::rng::Rng;
 use noregret_stream::run::score::Score;

@@ -120,8 +120,7 @@
 
 use crate::algorithm::{About, Algorithm, Forecast, Paper};
 use crate::bounds::{adaptive_regret, mixture_total};
-use crate::capability::{Inside, LookAhead, Settle, Together};
-use crate::division::Divided;
+use crate::capability::{Divided, Inside, LookAhead, Settle, Together};
 use crate::example::{Batch, Features, Target};
 use crate::guarantee::Guarantee;
 use crate::hand_on;

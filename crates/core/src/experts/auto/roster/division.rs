@@ -1,6 +1,6 @@
 //! Members divided among processes, see [`Divided`].
 
-use crate::division::Divided;
+use crate::capability::Divided;
 use crate::problem::Problem;
 use crate::state::State as _;
 

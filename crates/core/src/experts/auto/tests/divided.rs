@@ -1,5 +1,5 @@
 use super::*;
-use crate::division::Divided;
+use crate::capability::Divided;
 use crate::testing::unit_rows;
 
 type Known<'a> = (Features<'a>, Target<'a>);
