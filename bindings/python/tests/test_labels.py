@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import signs as rows
 
-from noregret import Bandit, Learner
+from noregret import Bandit, Learner, _targets
 
 pandas = pytest.importorskip("pandas")
 
@@ -270,3 +270,22 @@ def test_durations_are_no_labels():
     for labels in (np.array([1, 2] * 10, dtype="m8[s]"), list(np.array([1, 2] * 10, dtype="m8[ns]"))):
         with pytest.raises(TypeError, match="is of a type that a model file does not keep; str.label. makes a text of it"):
             Learner("ogd").update(np.eye(20), labels)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [3, 7], np.array(["a", "b"]), np.array([3, 7])], ids=["texts", "numbers", "NumPy's texts", "NumPy's numbers"])
+def test_a_known_label_of_one_row_is_found_at_once(labels, monkeypatch):
+    """All that an array of labels needs took longer than the round."""
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), [labels[at % 2] for at in range(60)]
+    fast, whole = Learner("ogd"), Learner("ogd")
+    for learner in (fast, whole):
+        learner.update(x[:20], y[:20])
+    whole.update(x[20:], y[20:], look_ahead=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(_targets, "labels", None)
+        for row, label in zip(x[20:], y[20:], strict=True):
+            fast.learn_one(row, label)
+    np.testing.assert_array_equal(fast.predict_proba(x), whole.predict_proba(x))
+    if not isinstance(labels[0], str):  # A text is no number of the same writing.
+        with pytest.raises(ValueError, match="3"):
+            fast.learn_one(x[0], "3")
+    assert len(fast.labels) == 2

@@ -94,8 +94,14 @@ class Labelled(Promising):
         _targets.check_one(y)
         if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
             return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
+        y = y.item() if isinstance(y, np.str_ | np.integer) else y
         if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
+        # A known label is found at once: what arrays need takes longer than many rounds.
+        if type(y) in (str, int) and type((self._values or {}).get(str(y))) is type(y):
+            known = self._names().get(str(y))
+            if known is not None:
+                return known
         return int(self._targets(_targets.labels([y]))[0])
 
     def _importance(self, y: Any) -> float:
