@@ -1,7 +1,6 @@
 //! The handle of a running model: a bounded queue to the thread that owns it (`writer`), and what is seen of
 //! it.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use super::event::{Decide, Event};
 use super::held::Held;
 use super::reader::{Reader, Seen};
 use super::rested::Rested;
-use super::shared::{Command, Reply, Restored, Shared, now};
+use super::shared::{Command, Reply, Restored, Shared};
 use super::spec::{RowKind, Service, Spec};
 use super::worker::Worker;
 use super::writer::Writer;
@@ -62,7 +61,7 @@ impl Handle {
         let shared = Shared::new(engine.seen(), engine.spec().clone(), engine.standing.followed, ahead);
         let marks = store.marks()?;
         let saved = store.snapshots()?.last().copied().unwrap_or(0);
-        let mut writer = writer(name, Held::new(engine), store, limits, shared, at);
+        let mut writer = Writer::new(name, Held::new(engine), store, limits, shared, at);
         (writer.marks, writer.saved) = (marks, saved);
         writer.asked = is_new.then(Instant::now);
         // Before anybody is answered.
@@ -82,7 +81,7 @@ impl Handle {
         let spec = rested.spec.clone();
         let shared = Shared::new(rested.seen(), spec, 0, ahead);
         shared.set_rests(true);
-        let mut writer = writer(name, Held::none(), store, limits, shared, at);
+        let mut writer = Writer::new(name, Held::none(), store, limits, shared, at);
         writer.saved = seq;
         Self::with(queue, writer, kind, |writer| Ok(Worker::resting(writer, commands))).ok()
     }
@@ -396,40 +395,6 @@ impl Handle {
         self.shared.waiting.fetch_add(1, Ordering::Relaxed);
         let _ = self.queue.send(Command::Stop);
         self.worker.stop();
-    }
-}
-
-/// The writer of a model that has just been started, whose last event was at the time `last`.
-fn writer(
-    name: &str,
-    engine: Held<Engine>,
-    store: Store,
-    limits: &Limits,
-    shared: Shared,
-    last: i64,
-) -> Writer {
-    if last > now() + 1000 {
-        tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
-    }
-    Writer {
-        name: name.to_owned(),
-        engine,
-        store,
-        limits: limits.clone(),
-        shared: Arc::new(shared),
-        asked: None,
-        saved: 0,
-        read: VecDeque::new(),
-        saves: None,
-        marks: Vec::new(),
-        tried: Instant::now(),
-        torn: false,
-        unread: false,
-        logged: (None, 0),
-        marked: 0,
-        shortened: Instant::now(),
-        takes: None,
-        started: (now().max(last), Instant::now()),
     }
 }
 

@@ -71,8 +71,11 @@ pub(super) struct Writer {
     pub(super) marked: u64,
     /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
-    /// Since when events are taken, and the time of the last event before; `None` while they are not.
+    /// Since when events are taken and the clock has not been set ahead, and the time before that; `None` while
+    /// they are not taken.
     pub(super) takes: Option<(Instant, i64)>,
+    /// The time when waiting times were last looked at, also by a monotonic clock.
+    pub(super) looked: Option<(i64, Instant)>,
     /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
     /// clock.
     pub(super) started: (i64, Instant),
@@ -82,6 +85,41 @@ pub(super) struct Writer {
 type Waiting = (Reply<Answer>, Result<Answer, Refusal>);
 
 impl Writer {
+    /// That of a model that has just been started, whose last event was at the time `last`.
+    pub(super) fn new(
+        name: &str,
+        engine: Held<Engine>,
+        store: Store,
+        limits: &Limits,
+        shared: Shared,
+        last: i64,
+    ) -> Self {
+        if last > now() + 1000 {
+            tracing::warn!(model = %name, "the clock is {} seconds behind the last event; times continue from that event", (last - now()) / 1000);
+        }
+        Self {
+            name: name.to_owned(),
+            engine,
+            store,
+            limits: limits.clone(),
+            shared: Arc::new(shared),
+            asked: None,
+            saved: 0,
+            read: VecDeque::new(),
+            saves: None,
+            marks: Vec::new(),
+            tried: Instant::now(),
+            torn: false,
+            unread: false,
+            logged: (None, 0),
+            marked: 0,
+            shortened: Instant::now(),
+            takes: None,
+            looked: None,
+            started: (now().max(last), Instant::now()),
+        }
+    }
+
     /// Does what is asked of the model until it is stopped, or until it rests and only a command can change
     /// that; whether it rests.
     pub(super) fn run(&mut self, commands: &Receiver<Command>) -> bool {

@@ -1,23 +1,42 @@
 //! The end of waiting times.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Writer;
 use crate::model::event::Event;
 
+/// By how many milliseconds a clock is ahead that was set, and not only read late.
+const JUMP: i64 = 1000;
+
+/// Where a clock was set ahead to `now`, what it would say without that, `passed` after it said `before`.
+fn set_ahead(before: i64, passed: Duration, now: i64) -> Option<i64> {
+    let steady = before.saturating_add(passed.as_millis() as i64);
+    (now > steady.saturating_add(JUMP)).then_some(steady)
+}
+
 impl Writer {
     /// Ends the waiting times that are over. None runs out while nobody can answer, because the service was
-    /// stopped or events were refused: what waits then waits for as long again.
+    /// stopped, the machine slept or events were refused, and none because the clock is set ahead: what waits
+    /// then waits for as long again.
     pub(super) fn expire(&mut self, begun: &mut bool) {
         const AT_ONCE: usize = 1000;
         if self.failure().is_some() || self.shared.unwritable().is_some() || !self.store.leads() {
             self.takes = None;
             return;
         }
-        let last = self.engine.standing.at;
-        let (since, last) = *self.takes.get_or_insert_with(|| (Instant::now(), last));
+        let (now, last) = (self.at(), self.engine.standing.at);
         let wait = self.engine.spec.service.wait_seconds.unwrap_or_default();
-        let at = if since.elapsed().as_secs_f64() < wait { last } else { self.at() };
+        let is_early = |since: Instant| since.elapsed().as_secs_f64() < wait;
+        let looked = self.looked.replace((now, Instant::now()));
+        let steady = looked.and_then(|(before, at)| set_ahead(before, at.elapsed(), now));
+        let (since, last) = match (self.takes, steady) {
+            (None, _) => (Instant::now(), last),
+            (Some((since, last)), Some(_)) if is_early(since) => (Instant::now(), last),
+            (Some(_), Some(steady)) => (Instant::now(), steady),
+            (Some(takes), None) => takes,
+        };
+        self.takes = Some((since, last));
+        let at = if is_early(since) { last } else { now };
         let ids = self.engine.overdue(at, AT_ONCE);
         if !ids.is_empty()
             && let Err(refusal) = self.one(Event::Expire { ids }, begun)
@@ -25,5 +44,47 @@ impl Writer {
         {
             tracing::error!(model = %self.name, "decisions could not be expired: {refusal}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::engine::Engine;
+    use crate::model::held::Held;
+    use crate::model::shared::Shared;
+    use crate::model::spec::Spec;
+    use crate::safety::limits::Limits;
+    use crate::store::Store;
+
+    /// A decision that was made before the clock is set ahead by a year waits on, and for no longer than as
+    /// long again.
+    #[test]
+    fn a_clock_that_is_set_ahead_ends_no_waiting_time() {
+        let (temporary, limits) = (tempfile::tempdir().expect("a folder"), Limits::default());
+        let spec = json!({
+            "feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "service": {"wait_seconds": 1},
+        });
+        let spec: Spec = serde_json::from_value(spec).expect("a spec");
+        let engine = Engine::new(spec, &limits).expect("a model");
+        let (folder, state) = (temporary.path().join("m"), engine.snapshot());
+        let store = Store::create(&folder, true, engine.spec(), 0, &state, "").expect("a store");
+        let shared = Shared::new(engine.seen(), engine.spec().clone(), 0, 0);
+        let mut writer = Writer::new("m", Held::new(engine), store, &limits, shared, 0);
+        let mut begun = false;
+        // In the first second nothing ends, whatever the clock says.
+        writer.expire(&mut begun);
+        std::thread::sleep(Duration::from_millis(1100));
+        let decide = serde_json::from_value(json!({"x": {"v": 1}, "id": "d"})).expect("a question");
+        writer.one(Event::Decide(decide), &mut begun).expect("decided");
+        writer.expire(&mut begun);
+        writer.started.0 += 31_536_000_000;
+        writer.expire(&mut begun);
+        assert_eq!(writer.engine.waiting.len(), 1, "a year has not passed");
+        std::thread::sleep(Duration::from_millis(1100));
+        writer.expire(&mut begun);
+        assert_eq!(writer.engine.waiting.len(), 0);
     }
 }
