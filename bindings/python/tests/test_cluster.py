@@ -439,6 +439,23 @@ def test_numbers_as_targets_are_no_classes():
     assert type(fitted.learner.predict(x[0])) is float
 
 
+def test_what_a_column_holds_is_told_by_its_first_cell_wherever_it_is():
+    """Of a column without a cell in the first part it was said that it holds numbers, and the texts of others were missing."""
+    pandas = pytest.importorskip("pandas")
+    x, y = stream(120, 2, 2)
+    hours = pandas.Series(pandas.date_range("2026-01-01", periods=120, freq="h"))
+    texts = [" ".join(words) for words in np.random.default_rng(0).choice(["it", "came", "late", "again", "broken"], size=(120, 5))]
+    frame = pandas.DataFrame({"a": x[:, 0], "hue": ["red", "blue"] * 60, "text": texts, "at": hours, "n": 1.5})
+    frame.loc[:39, ["hue", "text", "at", "n"]] = None
+    frame = frame.assign(none=None, y=y)
+    whole = fit([[frame]], engine=ENGINE)
+    assert {"hue=red", "text~late"} < set(whole.learner.columns) and any(name.startswith("at") for name in whole.learner.columns)
+    for parts in ([[frame[:40]], [frame[40:]]], [[frame[:20], frame[20:50]], [frame[50:]]]):
+        fitted = fit(parts, engine=ENGINE)
+        assert fitted.learner.columns == whole.learner.columns and fitted.notes == []
+        assert fitted.held_out["log_loss"] == pytest.approx(whole.held_out["log_loss"], rel=1e-9)
+
+
 def test_columns_may_have_numbers_as_names():
     pandas = pytest.importorskip("pandas")
     x, y = stream(90, 2, 2)

@@ -35,6 +35,7 @@ from ._shard import (
     picked,
     reach,
     rebase,
+    roles_in,
     score,
     scored,
     settle,
@@ -422,14 +423,21 @@ def split(x: Any, y: Any, shards: int) -> list[list[tuple[Any, Any]]]:
 
 def _schema(blocks: Sequence[Sequence[Handle]], engine: Engine, reading: Reading) -> str | None:
     """What the columns of tables hold, by their first rows, with the features of all of them; None for arrays."""
-    first: tuple[str, bool] | None = None
+    first: tuple[str, bool, list[str]] | None = None
     for shard in blocks:
-        first = engine.get(engine.map(kinds, [(reading, *shard)])[0])
+        first = engine.get(engine.map(kinds, [(reading, {}, *shard)])[0])
         if first is not None:
             break
     if first is None or not first[0]:
         return None
-    schema, grows = first
+    schema, grows, bare = first
+    if bare:  # The first table does not tell what they hold.
+        found: dict[str, tuple[str, Any]] = {}
+        for roles in engine.map(roles_in, [(reading, bare, *shard) for shard in blocks]):
+            found = {**engine.get(roles), **found}
+        told = {role: [*names, *(name for name, (its, _) in found.items() if its == role)] for role, names in reading.told.items()}
+        samples = {name: cell for name, (_, cell) in found.items()}
+        schema, grows, _ = engine.get(engine.map(kinds, [(reading._replace(told=told), samples, *shard)])[0])
     if grows:  # Categories may occur in any row.
         shards = engine.map(features, [(reading._replace(schema=schema), *shard) for shard in blocks])
         schema = engine.get(engine.reduce(joined, shards))

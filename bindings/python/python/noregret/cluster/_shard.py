@@ -84,18 +84,50 @@ class Seen:
     """The zones of the first times of every block, by the columns of times."""
 
 
-def kinds(reading: Reading, *blocks: Block) -> tuple[str, bool] | None:
-    """The schema of the first table (empty for arrays), and whether later rows may have more features."""
+def kinds(reading: Reading, samples: Mapping[str, Any], *blocks: Block) -> tuple[str, bool, list[str]] | None:
+    """The schema of the first table (empty for arrays), whether later rows may have more features, and its columns without any cell, of
+    which nobody has said what they hold. `samples` are cells for such columns."""
     for block in blocks:
         x, y = _rows(block, reading)
         if not len(y):
             continue
         if not isinstance(x, _tables.Table):
-            return "", False
-        target = _tables.free("label", x.names)
-        schema, _ = _core.table_schema(x.given(target, list(y)), {"label": target, **_tables.roles(reading.told, x)})
-        return schema, any(field["role"] in ("categorical", "text", "time") for field in _fields(schema))
+            return "", False, []
+        filled = [[samples[name], *cells[1:]] if name in samples else cells for name, cells in zip(x.names, x.cells, strict=True)]
+        schema = _schema_of(x._replace(cells=filled), list(y), reading)
+        told = {name for role in _tables.ROLES for name in reading.told.get(role, ())} | set(x.categorical)
+        bare = [name for name, cells in zip(x.names, x.cells, strict=True) if name not in told and _first(cells) is None]
+        return schema, any(field["role"] in ("categorical", "text", "time") for field in _fields(schema)), bare
     return None
+
+
+def roles_in(reading: Reading, names: Sequence[str], *blocks: Block) -> dict[str, tuple[str, Any]]:
+    """What these columns hold, by the first table of the shard in which they have a cell, with this cell."""
+    found: dict[str, tuple[str, Any]] = {}
+    unnamed = {name: words if name in _tables.MISSING else [] for name, words in reading.told.items()}
+    alone = reading._replace(told=unnamed)  # Roles are those of other columns.
+    for block in blocks:
+        x, y = _rows(block, reading)
+        if not isinstance(x, _tables.Table) or not len(y):
+            continue
+        for name in set(x.names) & set(names) - set(found):
+            cell = _first(x.cells[x.names.index(name)])
+            if cell is not None:
+                fields = _fields(_schema_of(x.only([name]), list(y), alone))
+                found |= {name: (field["role"], cell) for field in fields if field["name"] == name}
+    return found
+
+
+def _schema_of(x: _tables.Table, y: list[Any], reading: Reading) -> str:
+    """What the columns of a table hold."""
+    target = _tables.free("label", x.names)
+    return _core.table_schema(x.given(target, y), {"label": target, **_tables.roles(reading.told, x)})[0]
+
+
+def _first(cells: Sequence[Any]) -> Any:
+    """The first cell that is not missing; None without one."""
+    values = (cell.as_py() if hasattr(cell, "as_py") else cell for cell in cells)
+    return next((cell for cell in values if not (_arrays.is_missing(cell) or (isinstance(cell, str) and not cell))), None)
 
 
 def features(reading: Reading, *blocks: Block) -> str:
