@@ -301,3 +301,28 @@ def test_a_writer_that_takes_over_answers_the_batches_of_the_first(tmp_path):
             send(second, (B, 1))
         send(second, (B, 2))
         holds(second, [A, B])
+
+
+@pytest.mark.parametrize("number", [None, 1])
+def test_a_batch_of_which_an_actor_failed_is_learnt_once_when_it_comes_again(number, monkeypatch, tmp_path):
+    """As when a disk is full: other actors have learnt their rows."""
+    from noregret.cluster._store import Partitions
+
+    learn, left = Partitions._learn, [15]
+
+    def fails(self, *row):
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError("the disk is full")
+        return learn(self, *row)
+
+    with make(tmp_path, actors=2, partitions=PARTITIONS) as keyed:
+        with monkeypatch.context() as context, pytest.raises(OSError, match="disk is full"):
+            context.setattr(Partitions, "_learn", fails)
+            send(keyed, (A, number))
+        assert 0 < len(keyed) < len(set(A[0]))
+        keyed.predict(A[0], A[1])
+        send(keyed, (A, number))
+        holds(keyed, [A])
+        send(keyed, (A, number and 2))  # The next one is another batch.
+        holds(keyed, [A, A])

@@ -98,6 +98,8 @@ class _Keyed:
             self._batches, newest = Store.begin(str(path), description)
             self._lease.follow(newest)
             self._types = Types(path)
+            self._broken: tuple[str, str, str, int] | None = None
+            """The last batch, with its number, if an actor failed."""
             self._core, self._columns = self._shared()
             self._new: tuple[Path, bytes] | None = None
             """What the first rows determine, until their batch is learnt, and its file."""
@@ -227,8 +229,11 @@ class _Keyed:
             self._begin()
             self._types.keep(types)
         count = last + 1 if batch is None else batch
+        if batch is None and self._broken == (method, source, digest, last):
+            count = last  # Once more a batch without a number that failed: some actors may have learnt their rows.
         if method != "predict":
             self._batches[source] = max(last, count)
+            self._broken = (method, source, digest, count)
         waiting = []
         for actor, places in self._spread(names):
             mine = [names[at] for at in places], [rows[at] for at in places]
@@ -237,6 +242,7 @@ class _Keyed:
         for places, handle in waiting:
             for at, answer in zip(places, self._engine.get(handle), strict=True):
                 answers[at] = answer
+        self._broken = None if method != "predict" else self._broken
         return answers
 
     def _check_ids(self, names: list[str], rows: list[tuple[Any, ...]]) -> None:
