@@ -417,7 +417,13 @@ impl Vw {
                         1.0
                     }
                     None => {
-                        return Err(bad(format!("the value of feature {} is not a number", shown(token))));
+                        let way_out = match text {
+                            "" => "; one without a value has no colon, and a missing number is nan",
+                            _ if text.contains(',') => "; decimals have a point, as in 0.5",
+                            _ => "",
+                        };
+                        let name = shown(token);
+                        return Err(bad(format!("the value of feature {name} is not a number{way_out}")));
                     }
                 },
             };
@@ -520,7 +526,14 @@ mod tests {
         let cases = [
             ("1 | x:0.7\0", r#"the value of feature "x:0.7\0" is not a number"#),
             ("1 | x:1:2", r#"the value of feature "x:1:2" is not a number"#),
-            ("1 | x: b", r#"the value of feature "x:" is not a number"#),
+            (
+                "1 | x:-0,5",
+                r#"the value of feature "x:-0,5" is not a number; decimals have a point, as in 0.5"#,
+            ),
+            (
+                "1 | x: b",
+                r#"the value of feature "x:" is not a number; one without a value has no colon, and a missing number is nan"#,
+            ),
             ("1 | x:1e999", r#"the value of feature "x:1e999" is not finite"#),
             ("1 |f:1e300 x:1e300", r#"the value of feature "x:1e300" is not finite"#),
             ("1 | x:1e308 x:1e308", r#"the values of feature "x" sum to infinity"#),
