@@ -322,3 +322,30 @@ pub(super) fn write_probabilities(scores: &[f64], logits: &mut [f64], out: &mut 
     }
     quick_softmax(logits, out);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_tree_has_nodes_of_its_own() {
+        let mut trees = Trees::new(2, Columns::default(), vec![0.0]);
+        let rule = Rule::Number { threshold: 1, missing_right: false };
+        let tree = [Grown::Split { column: 0, rule, children: [1, 2] }, Grown::Leaf(-1.0), Grown::Leaf(1.0)];
+        trees.push(&tree);
+        trees.push(&tree);
+        assert!(trees.are_apart());
+        for change in [
+            |trees: &mut Trees| trees.nodes[0].below = 4,
+            |trees: &mut Trees| trees.nodes[3].below = 1,
+            |trees: &mut Trees| trees.roots[1] = 2,
+            |trees: &mut Trees| trees.roots[0] = 1,
+            |trees: &mut Trees| trees.roots.swap(0, 1),
+            |trees: &mut Trees| trees.roots.clear(),
+        ] {
+            let mut other = trees.clone();
+            change(&mut other);
+            assert!(!other.are_apart(), "{other:?}");
+        }
+    }
+}
