@@ -62,6 +62,10 @@ struct Again {
 /// The longest time until it is tried again.
 const LONG: Duration = Duration::from_secs(3600);
 
+/// Time after which a file that changes again has another time: systems count them in steps of some
+/// milliseconds.
+const TIMES_APART: Duration = Duration::from_millis(20);
+
 /// Interval between attempts to recover a model of the common log: the database may have been out of reach.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
 
@@ -521,6 +525,8 @@ impl Hub {
             }
             stops();
         });
+        // Whoever changes the files of a model that rests when the service has ended gives them another time.
+        std::thread::sleep(TIMES_APART);
     }
 }
 
