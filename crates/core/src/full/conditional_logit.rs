@@ -301,14 +301,16 @@ impl OnlineLearner for ConditionalLogit {
         } else {
             at
         };
-        work.resize(3 * k + n * (k - 1) + 2 * k * (k - 1) + (k - 1) * (k - 1), 0.0);
+        work.resize(4 * k + n * (k - 1) + 2 * k * (k - 1) + (k - 1) * (k - 1), 0.0);
         let rest = &mut &mut work[..];
-        let (residual, curved, tails) = (take(rest, k), take(rest, k), take(rest, k));
+        let (residual, curved, tails, z) = (take(rest, k), take(rest, k), take(rest, k), take(rest, k));
         let (mix, factor) = (take(rest, n * (k - 1)), take(rest, k * (k - 1)));
         let (mixed, system) = (take(rest, k * (k - 1)), take(rest, (k - 1) * (k - 1)));
 
         // G += Φᵀ(p - y - 2γSz)                                                                     eq. (2)
-        let (p, z) = (&at.probabilities, &at.scores);
+        let p = &at.probabilities;
+        // What all scores have in common has no effect, and may be so large that nothing else is left of them.
+        z.iter_mut().zip(&at.scores).for_each(|(z, score)| *z = score - at.scores[0]);
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);
         covariance_times(p, z, curved);
