@@ -174,6 +174,42 @@ pub(crate) fn encode(
     encoder.encode(room, out)
 }
 
+/// A row that no other thread can change: an array belongs to Python, which other threads run meanwhile.
+#[derive(Default)]
+pub(crate) struct Kept {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Kept {
+    /// A copy of `x`, which has been checked for `columns` columns and may have changed since. With `holes`,
+    /// NaN is a missing number.
+    pub(crate) fn keep(
+        &mut self,
+        x: Features<'_>,
+        columns: usize,
+        holes: bool,
+    ) -> Result<Features<'_>, String> {
+        self.values.clear();
+        self.values.extend_from_slice(x.values());
+        let x = match x {
+            Features::Dense(_) => Features::Dense(&self.values),
+            Features::Sparse { indices, .. } => {
+                self.indices.clear();
+                self.indices.extend_from_slice(indices);
+                Features::Sparse { indices: &self.indices, values: &self.values }
+            }
+        };
+        let checked = if holes { check_row_with_holes(x, columns) } else { check_row(x, columns) };
+        match checked {
+            Ok(()) => Ok(x),
+            Err(what) => Err(format!(
+                "another thread has changed the row while it was learnt or forecast, and {what}; a copy, x.copy(), stays as it is"
+            )),
+        }
+    }
+}
+
 /// Checks a row of `columns` columns.
 pub(crate) fn check_row(x: Features<'_>, columns: usize) -> Result<(), Fault> {
     if let Features::Sparse { indices, .. } = x
@@ -371,6 +407,7 @@ pub(crate) struct ArrayExamples<'a> {
     pub(crate) frozen: bool,
     /// A buffer, for the rows of a bandit, which may have missing numbers.
     pub(crate) room: Option<Row>,
+    pub(crate) kept: Kept,
     pub(crate) at: usize,
     /// The row at which to stop.
     pub(crate) signals: Signals,
@@ -383,13 +420,15 @@ impl Examples for ArrayExamples<'_> {
             return Ok(false);
         }
         self.at += 1;
-        let x = self.rows.row(at);
+        let (columns, holes) = (self.encoder.columns(), self.room.is_some());
+        let kept = self.kept.keep(self.rows.row(at), columns, holes);
+        let x = kept.map_err(|what| ReadError::of_row(at, what))?;
         let made = match &mut self.room {
             Some(room) => encode(self.encoder, x, room, out),
             None if self.frozen => self.encoder.transform(x, out).map(|beyond| self.encoder.count(beyond)),
             None => self.encoder.encode_features(x, out),
         };
-        made.expect("rows are checked before the loop");
+        made.expect("the row is checked");
         let weight = self.weights.map_or(1.0, |weights| weights[at]);
         out.set_target(self.targets.target(at).map(|target| target.weighted(weight)));
         Ok(true)

@@ -34,7 +34,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use self::logged::LoggedRounds;
 use self::state::Inner;
-use crate::arrays::{ArrayExamples, PyRows, PyTargets, look_at};
+use crate::arrays::{ArrayExamples, Kept, PyRows, PyTargets, look_at};
 use crate::error::{Done, Failure, text_of};
 use crate::label::{self, Name};
 use crate::learner::how_of;
@@ -272,11 +272,12 @@ impl Bandit {
         let (out, width) = self.inner.read(py, |inner| -> Done<(Vec<f64>, usize)> {
             rows.check_with_holes(inner.encoder.columns())?;
             let (mut decision, mut example, mut room) = (Decision::default(), Example::default(), Row::new());
+            let mut kept = Kept::default();
             let width = inner.learner.problem().classes;
             let mut out = Vec::with_capacity(rows.len() * width);
             for row in 0..rows.len() {
-                look_at(&inner.encoder, rows.row(row), &mut room, &mut example)
-                    .expect("rows are checked before");
+                let x = kept.keep(rows.row(row), inner.encoder.columns(), true)?;
+                look_at(&inner.encoder, x, &mut room, &mut example).expect("the row is checked");
                 inner.learner.predict(example.features(), &mut decision);
                 inner.play.mix(&mut decision.distribution);
                 out.extend_from_slice(if scores { &decision.scores } else { &decision.distribution });
@@ -314,8 +315,9 @@ impl Bandit {
             let mut play = Play { floor: inner.play.floor, ..Play::new(seed) };
             let Inner { learner, encoder, .. } = inner;
             let (weights, signals, room) = (None, Signals::new(), Some(Row::new()));
+            let (kept, frozen) = (Kept::default(), false);
             let mut examples =
-                ArrayExamples { rows, targets, weights, encoder, frozen: false, room, at: 0, signals };
+                ArrayExamples { rows, targets, weights, encoder, frozen, room, kept, at: 0, signals };
             let (learner, sink) = (learner.as_mut(), &mut record.rounds);
             let ran = run_bandit(&mut examples, learner, sink, &options, &mut play);
             examples.signals.into_result()?;

@@ -35,7 +35,7 @@ use pyo3::types::{IntoPyDict as _, PyBytes, PyDict};
 
 use self::rows::Spare;
 use self::table::parsed;
-use crate::arrays::{ArrayExamples, PyRows, PyTargets, Targets, check_single, check_weights};
+use crate::arrays::{ArrayExamples, Kept, PyRows, PyTargets, Targets, check_single, check_weights};
 use crate::catalogue::forecast_name;
 use crate::error::{Done, Failure};
 use crate::label::{self, Name};
@@ -259,12 +259,13 @@ impl Learner {
             let mut at = inner.learner.prediction();
             let width = if scores { at.scores.len() } else { at.probabilities.len() };
             let mut out = Vec::with_capacity(rows.len() * width);
-            let mut examples: Vec<Example> = Vec::new();
+            let (mut examples, mut kept): (Vec<Example>, Kept) = (Vec::new(), Kept::default());
             examples.resize_with(rows.len().min(PREDICTED_TOGETHER), Example::default);
             for start in (0..rows.len()).step_by(PREDICTED_TOGETHER) {
                 let examples = &mut examples[..PREDICTED_TOGETHER.min(rows.len() - start)];
                 for (at, example) in examples.iter_mut().enumerate() {
-                    inner.encoder.transform(rows.row(start + at), example).expect("rows are checked before");
+                    let x = kept.keep(rows.row(start + at), inner.encoder.columns(), false)?;
+                    inner.encoder.transform(x, example).expect("the row is checked");
                 }
                 let features: Vec<Features<'_>> = examples.iter().map(Example::features).collect();
                 inner.learner.predict_batch(&&features[..], &mut at, &mut |_, at| {
@@ -285,7 +286,8 @@ impl Learner {
         scores: bool,
         holes: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = row.as_slice()?;
+        // A copy, which no other thread can change.
+        let x = &row.as_slice()?.to_vec();
         let out = self.inner.read(py, |inner| -> Done<Vec<f64>> {
             check_single(x, inner.encoder.columns(), holes)?;
             let list = |at: &Prediction| if scores { at.scores.clone() } else { at.probabilities.clone() };
@@ -304,7 +306,7 @@ impl Learner {
         weight: f64,
         holes: bool,
     ) -> PyResult<()> {
-        let x = row.as_slice()?;
+        let x = &row.as_slice()?.to_vec();
         let target = target.borrow()?;
         Ok(self.inner.write(py, |inner| -> Done<()> {
             check_single(x, inner.encoder.columns(), holes)?;
@@ -344,8 +346,9 @@ impl Learner {
             with_threads(threads, progress, |workers, signals| {
                 let mut record = Record::new(forecast, keep, rows.len());
                 let Inner { learner, encoder, facts, .. } = inner;
+                let (kept, room) = (Kept::default(), None);
                 let mut examples =
-                    ArrayExamples { rows, targets, weights, encoder, frozen, room: None, at: 0, signals };
+                    ArrayExamples { rows, targets, weights, encoder, frozen, room, kept, at: 0, signals };
                 learner.set_workers(workers);
                 let ran = run(&mut examples, learner.as_mut(), &mut record.rounds, &options);
                 learner.set_workers(Workers::none());

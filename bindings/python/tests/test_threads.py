@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import in_threads, stream
 
-from noregret import Bandit, Learner
+from noregret import Bandit, Learner, _arrays
 from noregret.sklearn import AutoClassifier
 
 
@@ -105,3 +105,28 @@ def test_the_number_of_threads_is_checked(threads):
     with pytest.raises(ValueError, match=f"threads = {threads}: must be from 1 to 1024"):
         learner.run(x, y, threads=threads)
     assert learner.rounds == 0
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_that_another_thread_changes_are_refused(kind):
+    x, y = stream(6000, 20, 5)
+    rows = x
+    if kind == "sparse":
+        rows = pytest.importorskip("scipy.sparse").csr_array(x)
+        x = rows.data
+    learner = Learner("folklore", features=20, classes=5, radius=1.0)
+    before = learner.copy()
+
+    def change(_):
+        x.flat[-3] = np.nan
+
+    with pytest.raises(ValueError, match="row 5999: another thread has changed the row while it was learnt or forecast, and column 17 has the value NaN"):
+        learner._core.run(_arrays.rows(rows), _arrays.targets(y, False, {}), progress=change)
+    before.update(rows[:5999], y[:5999])
+    assert learner.rounds == 5999
+    np.testing.assert_allclose(learner.predict_proba(np.eye(20)), before.predict_proba(np.eye(20)), rtol=0, atol=1e-12)
+
+
+def test_labels_and_weights_are_copies():
+    y, weights = np.arange(3), np.ones(3)
+    assert not np.shares_memory(_arrays.targets(y, False, {}), y) and not np.shares_memory(_arrays.weights(weights), weights)

@@ -53,12 +53,12 @@ def is_row(x: Any) -> bool:
 
 
 def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
-    """Targets: numbers if `real`, else classes from 0, names of classes, or probability vectors."""
+    """Targets: numbers if `real`, else classes from 0, names of classes, or probability vectors. A copy, which no other thread changes."""
     array = np.asarray(y) if hasattr(y, "__array__") or not hasattr(y, "__arrow_c_stream__") else numbers(y, "y")
     if real:
-        return np.ascontiguousarray(_numeric(array, "y"), dtype=np.float64)
+        return np.array(_numeric(array, "y"), dtype=np.float64, order="C")
     if array.ndim == 2:
-        return np.ascontiguousarray(_numeric(array, "y"), dtype=np.float64)
+        return np.array(_numeric(array, "y"), dtype=np.float64, order="C")
     if array.ndim != 1:
         raise ValueError(f"y has {array.ndim} axes; one was needed, or two for probability vectors")
     if array.dtype.kind in "OUST":
@@ -72,7 +72,7 @@ def targets(y: Any, real: bool, index: Mapping[str, int]) -> Floats | Ints:
     # Beyond 64 bits, or the mark of a row without a label; truth values are neither.
     if whole.dtype.kind != "b":
         _whole((whole >= 2**63) | (whole == UNLABELLED), whole, True)
-    return np.ascontiguousarray(whole, dtype=np.int64)
+    return np.array(whole, dtype=np.int64, order="C")
 
 
 def _whole(wrong: Any, y: Any, there: Any) -> None:
@@ -183,8 +183,8 @@ def weights(weight: Any) -> Floats | None:
 
 
 def one_axis(x: Any, name: str) -> Floats:
-    """A number for each row."""
-    array = np.ascontiguousarray(numbers(x, name), dtype=np.float64)
+    """A number for each row: a copy, which no other thread changes."""
+    array = np.array(numbers(x, name), dtype=np.float64, order="C")
     if array.ndim == 2 and array.shape[1] == 1:
         array = np.ascontiguousarray(array[:, 0])
     if array.ndim != 1:

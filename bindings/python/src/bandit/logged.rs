@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use super::Bandit;
 use super::state::Inner;
-use crate::arrays::{Rows, encode};
+use crate::arrays::{Kept, Rows, encode};
 use crate::error::{Done, Failure};
 use crate::signals::Signals;
 
@@ -136,11 +136,13 @@ impl LoggedRounds<'_> {
         let Inner { learner, encoder, .. } = inner;
         let (mut example, mut decision, mut signals, mut room) =
             (Example::default(), Decision::default(), Signals::new(), Row::new());
+        let mut kept = Kept::default();
         for at in 0..self.rows.len() {
             if signals.end() {
                 break;
             }
-            encode(encoder, self.rows.row(at), &mut room, &mut example).expect("rows are checked before");
+            let x = kept.keep(self.rows.row(at), encoder.columns(), true)?;
+            encode(encoder, x, &mut room, &mut example).expect("the row is checked");
             let offered = offered.get(at).filter(|offered| !offered.is_empty());
             super::look(
                 learner.as_ref(),

@@ -12,7 +12,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use super::{Inner, Learner};
-use crate::arrays::{ArrayExamples, PyRows, PyTargets};
+use crate::arrays::{ArrayExamples, Kept, PyRows, PyTargets};
 use crate::error::{Done, Failure};
 use crate::record::{Ran, Record};
 use crate::signals::Signals;
@@ -188,6 +188,7 @@ impl PyDivided {
                 encoder,
                 frozen: false,
                 room: None,
+                kept: Kept::default(),
                 at: 0,
                 signals,
             };

@@ -140,6 +140,12 @@ impl ReadError {
         ReadError(Box::new(Inner { source_name: source_name.to_owned(), place: Place::line(line), kind }))
     }
 
+    /// The error of a row in memory, the `at`-th from 0.
+    #[must_use]
+    pub fn of_row(at: usize, what: impl Into<String>) -> Self {
+        Self::new("", at as u64 + 1, ReadErrorKind::Row(what.into())).with_row_0(Some(1))
+    }
+
     /// The same, with another way to name places.
     pub(crate) fn with_row_0(mut self, row_0: Option<u64>) -> Self {
         self.0.place.row_0 = row_0;
