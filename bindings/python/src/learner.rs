@@ -5,6 +5,7 @@ pub(crate) mod explain;
 mod holes;
 mod rows;
 pub(crate) mod table;
+mod wider;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -67,6 +68,8 @@ pub(crate) struct Inner {
     memory: usize,
     /// The names of the columns of the first table, if columns count by their places.
     places: Option<Vec<String>>,
+    /// Whether later tables may bring columns and categories: the first one was one row of many to come.
+    open: bool,
     /// The encoder.
     example: Example,
 }
@@ -78,6 +81,7 @@ impl Learner {
         schema: Schema,
         facts: RunFacts,
         memory: usize,
+        open: bool,
     ) -> Self {
         Self::of_inner(Inner {
             learner,
@@ -87,6 +91,7 @@ impl Learner {
             state: 0,
             memory,
             places: None,
+            open,
             example: Example::default(),
         })
     }
@@ -97,19 +102,19 @@ impl Learner {
 
     /// `learner` with the encoder of `inner`.
     pub(crate) fn like(inner: &Inner, learner: Box<dyn Model>, facts: RunFacts) -> Self {
-        Self::new(learner, inner.encoder.clone(), inner.schema.clone(), facts, inner.memory)
+        Self::new(learner, inner.encoder.clone(), inner.schema.clone(), facts, inner.memory, inner.open)
     }
 
     fn loaded(archive: &Archive, memory: usize) -> Done<Self> {
         let Saved { learner, encoder, schema, facts, .. } = Saved::from_archive(archive)?;
-        let (learner, places) = (learner.full()?, places::read(archive)?);
+        let (learner, places, open) = (learner.full()?, places::read(archive)?, places::are_open(archive));
         let example = Example::default();
-        Ok(Self::of_inner(Inner { learner, encoder, schema, facts, state: 0, memory, places, example }))
+        Ok(Self::of_inner(Inner { learner, encoder, schema, facts, state: 0, memory, places, open, example }))
     }
 
     pub(crate) fn of_saved(saved: Saved, memory: usize) -> Done<Self> {
         let Saved { learner, encoder, schema, facts, .. } = saved;
-        Ok(Self::new(learner.full()?, encoder, schema, facts, memory))
+        Ok(Self::new(learner.full()?, encoder, schema, facts, memory, false))
     }
 }
 
@@ -128,7 +133,7 @@ impl Inner {
     fn archive(&mut self) -> Archive {
         let learner = Learning::Full(self.learner.as_mut());
         let mut archive = archive_of(learner, &self.encoder, &self.schema, None, &self.facts);
-        places::write(self.places.as_deref(), &mut archive);
+        places::write(self.places.as_deref(), self.open, &mut archive);
         archive
     }
 }
@@ -199,8 +204,8 @@ impl Learner {
     /// An independent copy.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         self.inner.read(py, |inner| {
-            let Inner { learner, encoder, schema, facts, memory, .. } = inner;
-            Self::new(learner.clone(), encoder.clone(), schema.clone(), facts.clone(), *memory)
+            let Inner { learner, encoder, schema, facts, memory, open, .. } = inner;
+            Self::new(learner.clone(), encoder.clone(), schema.clone(), facts.clone(), *memory, *open)
         })
     }
 

@@ -357,9 +357,9 @@ def test_cells_that_do_not_fit_their_column_are_said(made):
 
 
 def test_columns_that_come_later_are_said():
-    # A learner that `learn_one` had made from a small first row learnt nothing of other columns, without a word.
-    learner = Learner("folklore", labels=["a", "b"])
-    learner.learn_one({"x": 1.0}, "a")
+    # A learner that a first table has made learnt nothing of other columns, without a word.
+    learner = Learner("folklore", labels=["a", "b"], radius=9.0)
+    learner.update([{"x": 1.0}], ["a"])
     one = 'the column "z" is new: the model was trained without it, and it is ignored'
     two = 'the columns "z", "hue" are new: the model was trained without them, and they are ignored'
     for said, learn in [

@@ -247,8 +247,9 @@ class Learner(Described):
         Parameters
         ----------
         x
-            The numbers of the row, shape (features,), or a dictionary of its columns for a learner of tables. The first row, or
-            table, decides which columns and categories there are: give `update` many rows first, or use `noregret.river`.
+            The numbers of the row, shape (features,), or a text, or a dictionary of its columns for a learner of tables. A learner that
+            begins with one row takes in the columns, categories and words of later ones, if it can grow; where `update` begins with
+            a table, this decides which there are.
         y
             The label, a probability vector of shape (classes,) if the learner accepts it, or a number for a real-valued
             target. Missing ones (None, NaN) are not learnt.
@@ -266,12 +267,12 @@ class Learner(Described):
             return
         if not isinstance(weight, (int, float, np.number)):
             raise TypeError(f"weight = {weight!r}: must be a number")
-        x = self._readable(x)
+        text, x = isinstance(x, str), self._readable(x)
         x = x.toarray() if hasattr(x, "tocsr") and len(x.shape) == 1 else x
         if hasattr(x, "tocsr") or self._held is None or self._takes_tables(x):
             _targets.check_one(y)
             row = x if hasattr(x, "tocsr") else _tables.single(x) if _tables.is_table(x) else _tables.given([x])
-            _tables.tell(self._run(row, [y], [weight], {}, {"ahead": True})[2], 2)
+            _tables.tell(self._run(row, [y], [weight], {}, {"ahead": True, "text": text})[2], 2)
             return
         self._in_order(x)
         row = _arrays.row(x)
@@ -356,7 +357,7 @@ class Learner(Described):
     ) -> tuple[Any, list[str], list[str]]:
         """Learns rows; returns the result of the compiled part, remarks on columns of the first table that are absent, and other remarks."""
         with self._first if self._held is None else _FREE:
-            facts = {"ahead": False, **(facts or {})}
+            facts = {"ahead": False, "text": False, **(facts or {})}
             if isinstance(weight, str):
                 raise TypeError(f"weight is {weight!r}; weights, one for each row, were needed: x[{weight!r}]")
             x = self._readable(x)
@@ -411,11 +412,12 @@ class Learner(Described):
             if not self._real:
                 labelled = sum(label is not None for label in targets)
                 _targets.need_classes(given_labels, labelled, self._asked["facts"], self._asked["roles"], facts["ahead"])
-            asked = {**self._asked["facts"], **facts, "bandit": False}
-            given, reading = table.given(name, targets), {"label": name, **_tables.roles(self._asked["roles"], table)}
-            first = self._make(lambda params: _core.learner_for_table(asked, params, given, reading))
-        roles = self.roles
-        known = next((column for column, role in roles.items() if role == "label"), name)
+            asked, roles = {**self._asked["facts"], **facts, "bandit": False}, self._asked["roles"]
+            if facts["text"] and not any("text" in roles[role] for role in _tables.ROLES):
+                roles = {**roles, "text": ["text"]}  # One text alone might be a category.
+            given, reading = table.given(name, targets), {"label": name, **_tables.roles(roles, table)}
+            first = self._make(lambda params: _core.learner_for_table(asked, params, given, reading, open=facts["ahead"]))
+        known = next((column for column, role in self.roles.items() if role == "label"), name)
         given = table.without(known).given(known, targets)
         caution(self.name, self.params, 4, rows=rows)
         # Labels of a file without types are texts, and stay so.
@@ -425,7 +427,8 @@ class Learner(Described):
         if begins:
             self._check_class_weight((self._values or {}).values())
         first += _targets.remarks(given_labels, rows) if begins and not self._real else []
-        # Of the remarks on columns the last is on new ones, if there are any, which are not learnt.
+        # Of the remarks on columns the last is on new ones, if there are any that are not learnt.
+        roles = self.roles
         ignored = notes[-1:] if not begins and any(column not in roles for column in table.names) else []
         return found, notes[: len(notes) - len(ignored)], ignored + first + misfits + others + _targets.unlabelled(targets, found[4], weights)
 

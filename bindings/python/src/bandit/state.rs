@@ -118,7 +118,7 @@ impl Inner {
         let mut archive = snapshot(learner, &self.encoder, &self.schema, Some(&self.play.generator));
         self.pending.save(&mut archive);
         archive.set_text(GOING_ON, serde_json::to_string(&self.continuation).expect("plain numbers"));
-        places::write(self.places.as_deref(), &mut archive);
+        places::write(self.places.as_deref(), false, &mut archive);
         archive
     }
 

@@ -130,14 +130,16 @@ pub(crate) fn learner_for_array<'py>(
     Ok(py.detach(make)?)
 }
 
-/// A learner for the rows of a table, and remarks on its columns.
+/// A learner for the rows of a table, and remarks on its columns. With `open`, later tables may bring others.
 #[pyfunction]
+#[pyo3(signature = (asked, params, table, reading, *, open=false))]
 pub(crate) fn learner_for_table(
     py: Python<'_>,
     asked: Asked,
     params: &Bound<'_, PyDict>,
     table: &Table,
     reading: Reading,
+    open: bool,
 ) -> PyResult<(Learner, Vec<String>)> {
     let params = values::from_python(params)?;
     let table = table.clone();
@@ -146,8 +148,8 @@ pub(crate) fn learner_for_table(
         let tells_missing = !registry::find(&asked.name)?.takes_votes();
         let (memory, options) = (asked.bytes(), ReadOptions { tells_missing, ..asked.reading(&reading) });
         let mut reader = table.open(&options)?;
-        let saved = made(asked, &params, reader.as_mut())?;
-        Ok((Learner::of_saved(saved, memory)?, reader.notes()))
+        let Saved { learner, encoder, schema, facts, .. } = made(asked, &params, reader.as_mut())?;
+        Ok((Learner::new(learner.full()?, encoder, schema, facts, memory, open), reader.notes()))
     };
     Ok(py.detach(make)?)
 }
@@ -175,10 +177,14 @@ pub(crate) fn run_table<'py>(
     let (ran, notes, odd) = learner.inner.work(py, |inner| -> Done<(Record, Vec<String>, Remarks)> {
         let mut options = inner.reading();
         options.label = Some(label);
-        let Seen { rows, names, holes } =
+        let Seen { rows, names, holes, drops } =
             look(table.open(&options)?.as_mut(), inner.encoder.labels().clone())?;
         check_weights(weights, rows, inner.learner.about().accepts)?;
         learner.take_in(inner, &names, grows)?;
+        if inner.open && (drops || inner.has_text()) {
+            learner.widen(inner, &table, &options)?;
+            options = ReadOptions { label: options.label, ..inner.reading() };
+        }
         let marks = match holes {
             true => learner.begin_marks(inner, table.open(&options)?.as_mut())?,
             false => vec![],
@@ -282,6 +288,8 @@ struct Seen {
     names: Vec<String>,
     /// Whether a number is missing.
     holes: bool,
+    /// Whether there are features that the learner does not have.
+    drops: bool,
 }
 
 /// Reads all rows. Fails if a row is invalid, or has a label that cannot be one beside `known` and the labels
@@ -299,7 +307,8 @@ fn look(reader: &mut dyn Reader, mut known: Labels) -> Done<Seen> {
             names.intern(name);
         }
     }
-    Ok(Seen { rows, names: names.sorted().iter().map(str::to_owned).collect(), holes })
+    let drops = reader.dropped_features() > 0;
+    Ok(Seen { rows, names: names.sorted().iter().map(str::to_owned).collect(), holes, drops })
 }
 
 /// A learner for the rows of `reader`, after a first pass over them, as in the command line.
