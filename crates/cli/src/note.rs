@@ -46,8 +46,8 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     lines
 }
 
-/// A text behind its subject. If it `folds`, as on a terminal, it has lines of at most [`WIDTH`] below each other;
-/// elsewhere it is one line, in which programs find what they look for.
+/// A text behind its subject. If it `folds`, as on a terminal, it has lines of at most [`WIDTH`] below each
+/// other; elsewhere it is one line, in which programs find what they look for.
 pub(crate) fn beside(subject: &str, text: &str, folds: bool) -> String {
     let hang = subject.chars().count();
     if !folds || hang + text.chars().count() <= WIDTH {

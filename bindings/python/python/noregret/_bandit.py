@@ -13,7 +13,7 @@ from . import _arrays, _core, _offers, _tables, _targets
 from ._arrays import Floats
 from ._decisions import Decision, DecisionLog, shares
 from ._explain import Explanation
-from ._kinds import KINDS, check_facts, check_scale, number, number_of_classes, whole
+from ._kinds import KINDS, check_facts, check_scale, number, number_of_classes, pair, whole
 from ._offers import named
 from ._rounds import Rounds, apart
 from ._run import Run, as_array
@@ -129,7 +129,7 @@ class Bandit(Rounds):
         playing: dict[str, Any] = {
             "most_waiting": most_waiting,
             "exploration_floor": exploration_floor,
-            "costs": costs if costs is None or isinstance(costs, str) else _pair(costs),
+            "costs": costs if costs is None or isinstance(costs, str) else pair(costs),
         }
         facts: dict[str, Any] = {"radius": radius, "horizon": horizon, "seed": seed, "labels": names, "memory": memory}
         roles = _tables.reading(
@@ -596,13 +596,3 @@ def _place(label: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, decimal.Decimal)) and not isinstance(value, bool)
-
-
-def _pair(costs: Any) -> tuple[float, float]:
-    try:
-        least, most = map(float, costs)
-    except (TypeError, ValueError):
-        raise TypeError(f"costs = {costs!r}: must be a pair (least, most), or a text such as '0..10'") from None
-    if not least < most:
-        raise ValueError(f"costs = {costs!r}: the first must be less than the second")
-    return least, most

@@ -108,3 +108,14 @@ def classifier(
     if reach is None or params.get("norm") is not None or core.radius is None:
         return core
     return _core.Learner(name, classes, features, {**params, "norm": reach / core.radius}, **facts)
+
+
+def pair(costs: Any) -> tuple[float, float]:
+    """The least and the largest of `costs`."""
+    try:
+        least, most = map(float, costs)
+    except (TypeError, ValueError):
+        raise TypeError(f"costs = {costs!r}: must be a pair (least, most), or a text such as '0..10'") from None
+    if not least < most:
+        raise ValueError(f"costs = {costs!r}: the first must be less than the second")
+    return least, most

@@ -418,8 +418,8 @@ fn people_see_the_closing_lines_and_live_certificates() {
     assert!(header.ends_with("certificate"), "{header}");
 }
 
-/// The best constant forecast of 0 and 1 with weights 1 and 3 is 3/4, with the loss 9/16 + 3/16. The regret of
-/// weighted rounds is within the certificate.
+/// The best constant forecast of 0 and 1 with weights 1 and 3 is 3/4, with the loss 9/16 + 3/16. The regret
+/// of weighted rounds is within the certificate.
 #[test]
 fn the_best_forecast_in_hindsight_has_the_weights_of_the_rounds() {
     let folder = Folder::with("a.csv", "x,w,y\n1,1,0\n1,3,1\n");

@@ -520,8 +520,8 @@ fn labels_that_cannot_be_evaluated_are_refused() {
     }
 }
 
-/// Labels on offer beside right labels: bandit feedback takes such rows for a log unless the label is named, and
-/// every format has the same forecasts then.
+/// Labels on offer beside right labels: bandit feedback takes such rows for a log unless the label is named,
+/// and every format has the same forecasts then.
 #[test]
 fn labels_on_offer_beside_right_ones() {
     let rows = [(1, "r", "g", "r"), (2, "g", "b", "b"), (3, "b", "r", "r")];

@@ -17,13 +17,13 @@
 //! be the best one: with a weight of 0.05 or more all decisions are its own, with 0.005 or less none, and in
 //! proportion between. A label is played with the probability of being the best one, if the log-odds are
 //! independent and normal with the means $z_a$ of the pooled model and a multiple of its standard
-//! deviations $\sqrt{n_a}$. After $R$ rewards that it has learnt this is $5/\sqrt{R}$, but at most $0.3$ and at
-//! least $0.1$, and where rewards are common $20/\sqrt{R}$, at most $0.5$ and at least $0.2$. With less than 1
-//! the decision explores less than a Bayesian would who had all the time of the world: with few rewards no
-//! policy sees the end of its exploration. Models of programs in which the multiple was $0.3$ and $0.5$ in
-//! all rounds keep it. The constants, that of the prior below and those of the challenger were chosen on
-//! worlds drawn as `generate clicks` draws them, and are reported on others (`results/rare-clicks.md`). A
-//! share of 0.002 plays uniformly, so that importance weights are bounded.
+//! deviations $\sqrt{n_a}$. After $R$ rewards that it has learnt this is $5/\sqrt{R}$, but at most $0.3$ and
+//! at least $0.1$, and where rewards are common $20/\sqrt{R}$, at most $0.5$ and at least $0.2$. With less
+//! than 1 the decision explores less than a Bayesian would who had all the time of the world: with few
+//! rewards no policy sees the end of its exploration. Models of programs in which the multiple was $0.3$ and
+//! $0.5$ in all rounds keep it. The constants, that of the prior below and those of the challenger were
+//! chosen on worlds drawn as `generate clicks` draws them, and are reported on others
+//! (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance weights are bounded.
 //!
 //! **After a change** of the rewards the pooled model is confident and wrong. A challenger, which begins
 //! anew at the rate so far whenever a fifth of the rounds has passed, learns beside it, and takes its place

@@ -309,7 +309,8 @@ impl OnlineLearner for ConditionalLogit {
 
         // G += Φᵀ(p - y - 2γSz)                                                                     eq. (2)
         let p = &at.probabilities;
-        // What all scores have in common has no effect, and may be so large that nothing else is left of them.
+        // What all scores have in common has no effect, and may be so large that nothing else is left of
+        // them.
         z.iter_mut().zip(&at.scores).for_each(|(z, score)| *z = score - at.scores[0]);
         residual.copy_from_slice(p);
         y.truth.subtract_from(residual);

@@ -28,8 +28,8 @@
 //!
 //! The paper's (3.3) is $W_t = \arg\min_W \lVert W \rVert_{A_{t-1}}^2 + \langle W, G_{t-1} \rangle +
 //! \tfrac1K \sum_k \ell(Wx_t, k) + \langle W, B_t \rangle$. Only its logits are needed, which solve
-//! $z + \tilde A \sigma(z) = \tfrac12(\mathrm{diag}(\tilde A) - h)$ with $A_{t-1}^{-1}$ in place of $P$ (theory:
-//! folklore 1.2). In $q = K - 1$ coordinates, with Helmert's $V$, a round is
+//! $z + \tilde A \sigma(z) = \tfrac12(\mathrm{diag}(\tilde A) - h)$ with $A_{t-1}^{-1}$ in place of $P$
+//! (theory: folklore 1.2). In $q = K - 1$ coordinates, with Helmert's $V$, a round is
 //!
 //! $$ g' = -\tfrac12 h + \tfrac12 V^\top \mathrm{diag}(V \tilde A V^\top), \tag{1} $$
 //! $$ z' = g' - \tilde A\ V^\top\sigma(Vz'), \qquad z_t = V z' + \tfrac{1}{4K}(2\ \mathrm{tr} \tilde A -

@@ -20,8 +20,9 @@ impl Landmarks {
         self.count
     }
 
-    /// Writes the coordinates of $\Phi(x)$'s projection to the first entries of `a`, for the kernel $k$. Returns the square of
-    /// its distance from the span, $k(x, x) - \lVert a \rVert^2$, for `own` $= k(x, x)$.
+    /// Writes the coordinates of $\Phi(x)$'s projection to the first entries of `a`, for the kernel $k$.
+    /// Returns the square of its distance from the span, $k(x, x) - \lVert a \rVert^2$, for `own` $= k(x,
+    /// x)$.
     pub fn project(&self, kernel: impl Fn(&[f64], &[f64]) -> f64, x: &[f64], own: f64, a: &mut [f64]) -> f64 {
         let mut rest = &self.factor[..];
         for (i, row) in self.rows.chunks_exact(x.len()).enumerate() {

@@ -4,9 +4,9 @@
 //! (`standing`), JSON to features (`flat`) and rows (`rows`), those of a table (`table`), room for new ones
 //! (`room`), files (`snapshot`), read-only copies (`reader`), importance of features (`importance`), its
 //! queue (`handle`), the thread that owns it (`writer`) while it is awake (`worker`), what both have in
-//! common (`shared`), what it holds unless the model rests (`held`), what a start shows of one that rests (`rested`), the thread that sends events to a
-//! shadow (`follower`), evaluations that go on after their request (`continued`), and recovery
-//! (`recovery`).
+//! common (`shared`), what it holds unless the model rests (`held`), what a start shows of one that rests
+//! (`rested`), the thread that sends events to a shadow (`follower`), evaluations that go on after their
+//! request (`continued`), and recovery (`recovery`).
 
 pub mod event;
 pub mod spec;

@@ -71,8 +71,8 @@ pub(super) struct Writer {
     pub(super) marked: u64,
     /// Time of the last truncation of the log.
     pub(super) shortened: Instant,
-    /// Since when events are taken and the clock has not been set ahead, and the time before that; `None` while
-    /// they are not taken.
+    /// Since when events are taken and the clock has not been set ahead, and the time before that; `None`
+    /// while they are not taken.
     pub(super) takes: Option<(Instant, i64)>,
     /// The time when waiting times were last looked at, also by a monotonic clock.
     pub(super) looked: Option<(i64, Instant)>,

@@ -95,8 +95,8 @@ fn a_deleted_model_leaves_no_version_to_the_next() {
     assert_eq!(service.get("/v1/models/m").ok(200)["versions"], json!([0]));
 }
 
-/// HTTP/1.0 has no pieces: an answer of unknown length ends with its connection, which it says, also where the
-/// client would have kept it; one that breaks off ends in an error.
+/// HTTP/1.0 has no pieces: an answer of unknown length ends with its connection, which it says, also where
+/// the client would have kept it; one that breaks off ends in an error.
 #[test]
 fn an_export_over_http_1_0_is_whole_or_an_error() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -6,7 +6,8 @@ use unicode_normalization::UnicodeNormalization;
 const NOT_SHOWN: [char; 6] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}'];
 
 /// The text in lower case, without signs that are not shown, quotation marks around it and a full stop behind
-/// it, with marks apart from their letters; a whole number without a plus and without decimals that are zeros.
+/// it, with marks apart from their letters; a whole number without a plus and without decimals that are
+/// zeros.
 pub(crate) fn looks(text: &str) -> String {
     let shown = text.chars().filter(|sign| !NOT_SHOWN.contains(sign)).flat_map(char::to_lowercase);
     let text: String = shown.nfd().collect();

@@ -143,8 +143,9 @@ impl Trees {
         node.below + u32::from(right)
     }
 
-    /// Adds the values of the leaves of a tree to every `outputs`th score, for as many rows of `columns` bins; at
-    /// most [`TOGETHER`]. `nodes` are those of the tree, whose first one has the index `root` among all.
+    /// Adds the values of the leaves of a tree to every `outputs`th score, for as many rows of `columns`
+    /// bins; at most [`TOGETHER`]. `nodes` are those of the tree, whose first one has the index `root` among
+    /// all.
     ///
     /// A step takes each row to the next node. Rows do not wait for one another's memory, as the steps of one
     /// row would.
@@ -206,8 +207,8 @@ impl Trees {
     }
 
     /// Adds the values of the trees from `from` to `to` (rounds of one tree for each output) to the `scores`
-    /// of the outputs of each row. All rows go through a tree before the next one. Its nodes are copied first,
-    /// since the processor sees them coming in this order, and not in the order of the rows' paths.
+    /// of the outputs of each row. All rows go through a tree before the next one. Its nodes are copied
+    /// first, since the processor sees them coming in this order, and not in the order of the rows' paths.
     pub(super) fn add(&self, bins: &[u32], from: usize, to: usize, scores: &mut [f64]) {
         let (outputs, columns) = (self.base.len(), self.columns.all.len());
         let several = scores.len() > outputs;
