@@ -361,7 +361,6 @@ impl State for BanditAuto {
 
     fn expect(&mut self, shape: Shapes<'_>) {
         self.coupled.expect(&|name| shape(&format!("coupled/{name}")));
-        self.rare.expect(&|name| shape(&format!("rare/{name}")));
     }
 
     fn restored(&mut self) -> bool {

@@ -173,11 +173,6 @@ impl Pooled {
         self.rounds
     }
 
-    /// $R_t$.
-    pub(super) fn rewards(&self) -> f64 {
-        self.rewards
-    }
-
     /// $o_t$.
     fn offset(&self) -> f64 {
         let [rewards, without] = self.earlier.unwrap_or(EARLIER);

@@ -16,14 +16,12 @@
 //! that is close. Where rewards are rare its share is the weight $1 - w$. Elsewhere the pooled model need not
 //! be the best one: with a weight of 0.05 or more all decisions are its own, with 0.005 or less none, and in
 //! proportion between. A label is played with the probability of being the best one, if the log-odds are
-//! independent and normal with the means $z_a$ of the pooled model and a multiple of its standard
-//! deviations $\sqrt{n_a}$. After $R$ rewards that it has learnt this is $5/\sqrt{R}$, but at most $0.3$ and
-//! at least $0.1$, and where rewards are common $20/\sqrt{R}$, at most $0.5$ and at least $0.2$. With less
-//! than 1 the decision explores less than a Bayesian would who had all the time of the world: with few
-//! rewards no policy sees the end of its exploration. Models of programs in which the multiple was $0.3$ and
-//! $0.5$ in all rounds keep it. The constants, that of the prior below and those of the challenger were
-//! chosen on worlds drawn as `generate clicks` draws them, and are reported on others
-//! (`results/rare-clicks.md`). A share of 0.002 plays uniformly, so that importance weights are bounded.
+//! independent and normal with the means $z_a$ of the pooled model and $0.3$ times its standard deviations
+//! $\sqrt{n_a}$, or $0.5$ times where rewards are common. With less than 1 the decision explores less than a
+//! Bayesian would who had all the time of the world: with few rewards no policy sees the end of its
+//! exploration. The constants, that of the prior below and those of the challenger were chosen on worlds
+//! drawn as `generate clicks` draws them, and are reported on others (`results/rare-clicks.md`). A share of
+//! 0.002 plays uniformly, so that importance weights are bounded.
 //!
 //! **After a change** of the rewards the pooled model is confident and wrong. A challenger, which begins
 //! anew at the rate so far whenever a fifth of the rounds has passed, learns beside it, and takes its place
@@ -43,7 +41,7 @@ use crate::loss::logistic::sigmoid;
 use crate::param::prior::Prior;
 use crate::prediction::Prediction;
 use crate::problem::Problem;
-use crate::state::{Shapes, Tensor};
+use crate::state::Tensor;
 
 use super::pooled::Pooled;
 
@@ -82,8 +80,8 @@ const COMMON: [f64; 2] = [0.1, 0.2];
 
 /// What the standard deviations of the log-odds are multiplied with in Thompson sampling where rewards are
 /// rare, and elsewhere.
-const WIDTH: Width = Width { most: 0.3, least: 0.1, by_rewards: 5.0 };
-const WIDTH_OF_COMMON: Width = Width { most: 0.5, least: 0.2, by_rewards: 20.0 };
+const WIDTH: f64 = 0.3;
+const WIDTH_OF_COMMON: f64 = 0.5;
 
 /// The share of its decision that is uniform.
 const UNIFORM: f64 = 0.002;
@@ -97,21 +95,6 @@ const AS_ROUNDS: u64 = 50;
 
 /// How many nats less than the pooled model it has to have lost.
 const CHALLENGE: f64 = 8.0;
-
-/// What standard deviations are multiplied with: `by_rewards` divided by the root of the rewards so far, but
-/// at most `most` and at least `least`.
-struct Width {
-    most: f64,
-    least: f64,
-    by_rewards: f64,
-}
-
-impl Width {
-    fn after(&self, rewards: f64) -> f64 {
-        // Without a reward, this is infinite before it is limited.
-        (self.by_rewards / rewards.sqrt()).clamp(self.least, self.most)
-    }
-}
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -130,8 +113,6 @@ pub(super) struct Rare {
     weights: Mixture,
     /// 1 if the pooled model has joined, otherwise 0.
     found: u64,
-    /// 1 if draws become narrower with rewards, 0 in models of programs that did not do so.
-    narrows: u64,
     /// For each part 1 if it was dropped, otherwise 0.
     dropped: [u64; PARTS],
     /// The log losses of the parts in all rounds, and since the last comparison.
@@ -155,7 +136,6 @@ impl Rare {
             rewards: 0.0,
             weights: Mixture::new(&[of_mixtures, 1.0]),
             found: u64::from(prior.is_some()),
-            narrows: 1,
             dropped: [0; PARTS],
             losses: [0.0; PARTS],
             latest: [0.0; PARTS],
@@ -197,7 +177,7 @@ impl Rare {
         }
         let [mut deviations, mut room] = [&mut at.kept, &mut at.probabilities].map(std::mem::take);
         self.pooled.deviations(x, at, &mut deviations);
-        let width = self.width();
+        let width = if self.are_rare() { WIDTH } else { WIDTH_OF_COMMON };
         deviations.iter_mut().for_each(|deviation| *deviation *= width);
         let mut best = std::mem::take(&mut at.scratch);
         best.resize(p.len(), 0.0);
@@ -211,12 +191,6 @@ impl Rare {
         room.clear();
         room.extend(at.scores.iter().map(|score| sigmoid(*score)));
         (at.kept, at.probabilities, at.scratch) = (deviations, room, best);
-    }
-
-    /// What standard deviations are multiplied with.
-    fn width(&self) -> f64 {
-        let width = if self.are_rare() { WIDTH } else { WIDTH_OF_COMMON };
-        if self.narrows == 0 { width.most } else { width.after(self.pooled.rewards()) }
     }
 
     /// Whether rewards are rare so far, and by the prior.
@@ -335,24 +309,14 @@ impl Rare {
             Tensor::count("age", &mut self.age),
             Tensor::number("lead", &mut self.lead),
         ];
-        if self.narrows > 0 {
-            tensors.push(Tensor::count("narrows", &mut self.narrows));
-        }
         tensors.extend(self.challenger.tensors().into_iter().map(|tensor| tensor.within("challenger")));
         tensors.extend(self.pooled.tensors().into_iter().map(|tensor| tensor.within("pooled")));
         tensors.extend(self.weights.tensors().into_iter().map(|tensor| tensor.within("weights")));
         tensors
     }
 
-    /// Draws are as wide as they were in the program that saved the model.
-    pub(super) fn expect(&mut self, shape: Shapes<'_>) {
-        if shape("found").is_some() && shape("narrows").is_none() {
-            self.narrows = 0;
-        }
-    }
-
     pub(super) fn restored(&mut self) -> bool {
-        let flags = self.found <= 1 && self.narrows <= 1 && self.dropped.iter().all(|dropped| *dropped <= 1);
+        let flags = self.found <= 1 && self.dropped.iter().all(|dropped| *dropped <= 1);
         flags
             && self.dropped[POOLED] == 0
             && [&mut self.pooled, &mut self.challenger].into_iter().all(Pooled::restored)
@@ -446,7 +410,7 @@ mod tests {
         let (at, p) = play(&rare, None);
         let mut deviations = Vec::new();
         rare.pooled.deviations(x, &mut Prediction::default(), &mut deviations);
-        let gap = (at.scores[1] - at.scores[0]) / (rare.width() * f64::hypot(deviations[0], deviations[1]));
+        let gap = (at.scores[1] - at.scores[0]) / (WIDTH * f64::hypot(deviations[0], deviations[1]));
         let best = 0.5 * libm::erfc(-gap / std::f64::consts::SQRT_2);
         assert_close(p[1], 0.998 * best + 0.001, 0.02, "Φ of the gap");
         assert_close(p[0] + p[1], 1.0, 1e-12, "a distribution");
@@ -455,26 +419,6 @@ mod tests {
         let (_, p) = play(&rare, Some(&[0]));
         assert_close(p[0], 1.0, 1e-12, "the only label on offer");
         assert_eq!(p[1], 0.0);
-    }
-
-    /// 656 rewards make draws narrower, and 4096 where rewards are common. Models of earlier programs keep
-    /// their widths.
-    #[test]
-    fn draws_become_narrower_with_rewards() {
-        for (rewards, width) in [(0.0, 0.3), (277.0, 0.3), (400.0, 0.25), (2500.0, 0.1), (1e6, 0.1)] {
-            assert_close(WIDTH.after(rewards), width, 1e-12, "the width");
-        }
-        for (rounds, every, narrow, wide) in
-            [(16_384, 25, 5.0 / 656f64.sqrt(), 0.3), (8192, 2, 20.0 / 4096f64.sqrt(), 0.5)]
-        {
-            let (mut rare, _) = learnt(rounds, every, 0.3, 0.3);
-            assert_close(rare.width(), narrow, 1e-12, "a model of today");
-            rare.expect(&|_| Some(vec![1]));
-            assert_eq!(rare.narrows, 1, "a saved model of today");
-            rare.expect(&|name| (name == "found").then(|| vec![1]));
-            assert_close(rare.width(), wide, 1e-12, "a model of an earlier program");
-            assert!(rare.tensors().iter().all(|tensor| tensor.name != "narrows"), "it is saved as before");
-        }
     }
 
     /// Label 0 earns in 4 of 100 rounds, and after `change` in one of 1000: a challenger takes over within
