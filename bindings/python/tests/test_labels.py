@@ -272,6 +272,14 @@ def test_durations_are_no_labels():
             Learner("ogd").update(np.eye(20), labels)
 
 
+@pytest.mark.parametrize("unit", ["s", "ns", "M"])
+def test_a_duration_alone_is_no_class_of_that_number(unit):
+    for learner in (Learner("ogd", features=2, classes=6), Learner("ogd", features=2, labels=[1, 5])):
+        with pytest.raises(TypeError, match="is of a type that a model file does not keep; str.label. makes a text of it"):
+            learner.learn_one([1.0, 0.5], np.timedelta64(5, unit))
+        assert learner.rounds == 0
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], [3, 7], np.array(["a", "b"]), np.array([3, 7])], ids=["texts", "numbers", "NumPy's texts", "NumPy's numbers"])
 def test_a_known_label_of_one_row_is_found_at_once(labels, monkeypatch):
     """All that an array of labels needs took longer than the round."""

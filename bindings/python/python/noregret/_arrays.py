@@ -105,8 +105,8 @@ def objects(array: npt.NDArray[Any]) -> Sequence[Any]:
     if array.dtype.kind not in "mM":
         return list(array.tolist())
     unit = np.datetime_data(array.dtype)[0]
-    if unit == "ps":
-        return list(array)
+    if unit in ("ps", "fs", "as") or (array.dtype.kind == "m" and unit in ("Y", "M", "generic")):
+        return list(array)  # NumPy would make whole numbers of them.
     exact = array if unit != "ns" else array.astype(f"{array.dtype.kind}8[us]")
     fits = (exact == array) | np.isnat(array)
     return [plain if fit else given for plain, fit, given in zip(exact.tolist(), fits.tolist(), array, strict=True)]

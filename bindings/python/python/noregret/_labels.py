@@ -94,6 +94,8 @@ class Labelled(Promising):
         _targets.check_one(y)
         if isinstance(y, list | tuple | np.ndarray) and np.ndim(y) == 1:
             return np.ascontiguousarray(_arrays.numbers(y, "y"), dtype=np.float64)
+        if isinstance(y, np.timedelta64):  # An integer of NumPy's, which is no label.
+            _targets.text_of(y)
         y = y.item() if isinstance(y, np.str_ | np.integer) else y
         if isinstance(y, int) and 0 <= y < 2**63 and self._labels_out() is None:
             return y
