@@ -140,6 +140,12 @@ class Store:
             out.flush()
             os.fsync(out.fileno())  # A machine that fails would leave the name with nothing, and rows without their columns.
         os.replace(scratch, file)
+        if os.name == "posix":  # Elsewhere a folder cannot be opened.
+            folder = os.open(file.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     @staticmethod
     def read(folder: str) -> dict[str, Any]:
