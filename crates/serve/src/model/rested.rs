@@ -20,10 +20,10 @@ const FILE: &str = "rested.json";
 /// See the [module](self).
 #[derive(Serialize, Deserialize)]
 pub(super) struct Rested {
-    /// The version of the program, and the limits of labels and columns: another one, or with others,
+    /// The version of the program, and the limits of labels, columns and memory: another one, or with others,
     /// describes the model in other words.
     program: String,
-    limits: (usize, usize),
+    limits: [usize; 4],
     /// Of its files; `None` until they are closed.
     files: Option<Stamps>,
     /// The last event, and its time.
@@ -42,7 +42,7 @@ impl Rested {
     pub(super) fn new(engine: &Engine, seen: &Seen, limits: &Limits) -> Self {
         Self {
             program: program(),
-            limits: (limits.labels, limits.columns),
+            limits: limits_of(limits),
             files: None,
             seq: engine.standing.seq,
             at: engine.standing.at,
@@ -72,7 +72,7 @@ impl Rested {
     /// That of the model in `folder`, if it has one that counts.
     pub(super) fn read(folder: &Path, limits: &Limits) -> Option<Self> {
         let rested: Self = serde_json::from_slice(&std::fs::read(path(folder)).ok()?).ok()?;
-        let is_ours = rested.program == program() && rested.limits == (limits.labels, limits.columns);
+        let is_ours = rested.program == program() && rested.limits == limits_of(limits);
         (is_ours && rested.files.is_some() && rested.files == stamps(folder, rested.seq)).then_some(rested)
     }
 
@@ -85,6 +85,11 @@ impl Rested {
 
 fn path(folder: &Path) -> PathBuf {
     folder.join(FILE)
+}
+
+/// Those by which the room for labels and columns is known.
+fn limits_of(limits: &Limits) -> [usize; 4] {
+    [limits.labels, limits.columns, limits.growth, limits.model_bytes]
 }
 
 fn program() -> String {
