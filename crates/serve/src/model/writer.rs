@@ -79,6 +79,8 @@ pub(super) struct Writer {
     /// Time of the start: by the clock or the last event, whichever is later, and by a monotonic
     /// clock.
     pub(super) started: (i64, Instant),
+    /// Time of the last event that it has applied, also by a monotonic clock.
+    pub(super) applied: (i64, Instant),
 }
 
 /// An answer to be sent when the group is durable.
@@ -117,6 +119,7 @@ impl Writer {
             takes: None,
             looked: None,
             started: (now().max(last), Instant::now()),
+            applied: (last, Instant::now()),
         }
     }
 
@@ -246,10 +249,13 @@ impl Writer {
         self.shared.failed.read().unpoisoned().clone()
     }
 
-    /// The time of the next event: the clock's, but never before the last event.
+    /// The time of the next event: the clock's, but never before the last event, from which time goes on where
+    /// the clock was set back.
     fn at(&self) -> i64 {
-        let since = self.started.1.elapsed().as_millis() as i64;
-        now().max(self.started.0 + since).max(self.engine.standing.at)
+        let goes_on = |(at, since): (i64, Instant)| at.saturating_add(since.elapsed().as_millis() as i64);
+        let last = self.engine.standing.at;
+        let last = if self.applied.0 == last { goes_on(self.applied) } else { last };
+        now().max(goes_on(self.started)).max(last)
     }
 
     /// Applies one event, and adds it to the group; counts and logs a refusal.
@@ -299,6 +305,7 @@ impl Writer {
             Err(refusal) if refusal.status == 404 => return self.late(&event, refusal),
             done => done?,
         };
+        self.applied = (at, Instant::now());
         let written = self.store.append(self.engine.standing.seq, at, &event, &outcome);
         let written = written.and_then(|()| match about_settings {
             true => self.store.keep_spec(&self.engine.spec),

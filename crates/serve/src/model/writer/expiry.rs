@@ -49,6 +49,8 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use serde_json::json;
 
     use super::*;
@@ -59,30 +61,55 @@ mod tests {
     use crate::safety::limits::Limits;
     use crate::store::Store;
 
-    /// A decision that was made before the clock is set ahead by a year waits on, and for no longer than as
-    /// long again.
-    #[test]
-    fn a_clock_that_is_set_ahead_ends_no_waiting_time() {
-        let (temporary, limits) = (tempfile::tempdir().expect("a folder"), Limits::default());
+    const YEAR: i64 = 31_536_000_000;
+
+    /// A new model in `folder`, whose decisions wait for a second.
+    fn impatient(folder: &Path) -> Writer {
+        let limits = Limits::default();
         let spec = json!({
             "feedback": "bandit", "learner": "squarecb", "labels": ["a", "b"], "service": {"wait_seconds": 1},
         });
         let spec: Spec = serde_json::from_value(spec).expect("a spec");
         let engine = Engine::new(spec, &limits).expect("a model");
-        let (folder, state) = (temporary.path().join("m"), engine.snapshot());
-        let store = Store::create(&folder, true, engine.spec(), 0, &state, "").expect("a store");
+        let store = Store::create(folder, true, engine.spec(), 0, &engine.snapshot(), "").expect("a store");
         let shared = Shared::new(engine.seen(), engine.spec().clone(), 0, 0);
-        let mut writer = Writer::new("m", Held::new(engine), store, &limits, shared, 0);
-        let mut begun = false;
+        Writer::new("m", Held::new(engine), store, &limits, shared, 0)
+    }
+
+    fn decision() -> Event {
+        Event::Decide(serde_json::from_value(json!({"x": {"v": 1}, "id": "d"})).expect("a question"))
+    }
+
+    /// A decision that was made before the clock is set ahead by a year waits on, and for no longer than as
+    /// long again.
+    #[test]
+    fn a_clock_that_is_set_ahead_ends_no_waiting_time() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let (mut writer, mut begun) = (impatient(&temporary.path().join("m")), false);
         // In the first second nothing ends, whatever the clock says.
         writer.expire(&mut begun);
         std::thread::sleep(Duration::from_millis(1100));
-        let decide = serde_json::from_value(json!({"x": {"v": 1}, "id": "d"})).expect("a question");
-        writer.one(Event::Decide(decide), &mut begun).expect("decided");
+        writer.one(decision(), &mut begun).expect("decided");
         writer.expire(&mut begun);
-        writer.started.0 += 31_536_000_000;
+        writer.started.0 += YEAR;
         writer.expire(&mut begun);
         assert_eq!(writer.engine.waiting.len(), 1, "a year has not passed");
+        std::thread::sleep(Duration::from_millis(1100));
+        writer.expire(&mut begun);
+        assert_eq!(writer.engine.waiting.len(), 0);
+    }
+
+    /// Where a decision was made while the clock was a year ahead, its waiting time ends all the same.
+    #[test]
+    fn a_clock_that_is_set_back_stops_no_time() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let (mut writer, mut begun) = (impatient(&temporary.path().join("m")), false);
+        let right = writer.started;
+        writer.started.0 += YEAR;
+        writer.one(decision(), &mut begun).expect("decided");
+        writer.started = right;
+        writer.expire(&mut begun);
+        assert_eq!(writer.engine.waiting.len(), 1);
         std::thread::sleep(Duration::from_millis(1100));
         writer.expire(&mut begun);
         assert_eq!(writer.engine.waiting.len(), 0);
