@@ -1,5 +1,7 @@
 """Keyed learners and bandits, on the processes of one machine."""
 
+import fractions
+
 import numpy as np
 import pytest
 from conftest import stream
@@ -428,6 +430,8 @@ def test_settings_may_be_numbers_of_numpy(tmp_path):
             assert keyed.get("k").params["rate"] == 0.5
     with pytest.raises(ValueError, match="the store was made with"):
         KeyedLearners(tmp_path, "ogd", features=np.int64(3), labels=[0, 1], actors=1, rate=0.5)
+    with pytest.raises(TypeError, match="is of type Fraction, and a store keeps settings that are numbers, texts"):
+        KeyedLearners(tmp_path, "ogd", features=2, labels=[0, 1], actors=1, rate=fractions.Fraction(1, 2))
 
 
 def test_a_source_that_has_ended_keeps_no_rows_of_others(tmp_path):

@@ -112,7 +112,7 @@ class Store:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         journal_of(path)  # Raises where no store can be.
-        text = json.dumps(description, sort_keys=True, default=np.generic.item)  # Numbers of NumPy.
+        text = json.dumps(description, sort_keys=True, default=_number)
         file = path / DESCRIPTION
         if file.exists():
             known = json.loads(file.read_text())
@@ -151,6 +151,13 @@ class Store:
     def read(folder: str) -> dict[str, Any]:
         """The description."""
         return dict(json.loads((Path(folder) / DESCRIPTION).read_text()))
+
+
+def _number(setting: Any) -> Any:
+    """A number of NumPy's among settings as one of Python."""
+    if isinstance(setting, np.generic):
+        return setting.item()
+    raise TypeError(f"{setting!r} is of type {type(setting).__name__}, and a store keeps settings that are numbers, texts, or True and False")
 
 
 def migrate(connection: sqlite3.Connection) -> None:
