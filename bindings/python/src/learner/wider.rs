@@ -16,8 +16,8 @@ impl Inner {
 }
 
 impl Learner {
-    /// Makes room for the columns, categories and words of `table` that are new. If the learner cannot grow by
-    /// them they stay unknown, and are ignored with a remark.
+    /// Makes room for the columns, categories and words of `table` that are new. If the learner cannot grow
+    /// by them they stay unknown, and are ignored with a remark.
     pub(super) fn widen(&self, inner: &mut Inner, table: &Table, options: &ReadOptions) -> Done<()> {
         let first = inner.encoder.columns();
         if inner.schema.columns.count() as usize != first {
