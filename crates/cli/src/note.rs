@@ -47,10 +47,11 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
 }
 
 /// A text behind its subject. If it `folds`, as on a terminal, it has lines of at most [`WIDTH`] below each
-/// other; elsewhere it is one line, in which programs find what they look for.
+/// other; elsewhere it is one line, in which programs find what they look for. So it is behind a subject that
+/// leaves less than half of the width, as the name of a class may.
 pub(crate) fn beside(subject: &str, text: &str, folds: bool) -> String {
     let hang = subject.chars().count();
-    if !folds || hang + text.chars().count() <= WIDTH {
+    if !folds || hang > WIDTH / 2 || hang + text.chars().count() <= WIDTH {
         return format!("{subject}{text}");
     }
     let lines = wrapped(text, WIDTH - hang, "");
@@ -134,6 +135,10 @@ mod tests {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&folded)[1..], words(&text));
         assert_eq!(beside("learner  ", "auto", true), "learner  auto");
+        for long in [41, 81] {
+            let subject = "c".repeat(long);
+            assert_eq!(beside(&subject, &text, true), format!("{subject}{text}"));
+        }
     }
 
     #[test]
