@@ -119,7 +119,8 @@ fn print_table(
         decimals(first.logged_reward, 4),
         first.logged_reward_standard_error
     )?;
-    writeln!(out, "{}", folded(&assumption(first)))?;
+    let chosen = compared.evaluations.iter().find(|evaluation| evaluation.best_label.is_some());
+    writeln!(out, "{}", folded(&assumption(chosen.unwrap_or(first))))?;
     for (evaluation, policy) in compared.evaluations.iter().zip(policies) {
         on_average(&mut out, evaluation, policy)?;
     }
