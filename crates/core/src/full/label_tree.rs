@@ -517,7 +517,14 @@ impl OnlineLearner for LabelTree {
 
     /// Equation (4), with the theorem of each node.
     fn guarantee(&self) -> Option<Guarantee<'_>> {
-        let bound = self.sum(|learner| learner.guarantee()?.regret_bound());
+        let bound = self.sum(|learner| match learner.guarantee()?.regret_bound()? {
+            // Each may fail with the probability that is said of one.
+            Ok(_) if learner.values().contains_key("samples") => Some(Err(
+                "the bound holds with high probability where it draws samples, and not in all nodes at once"
+                    .into(),
+            )),
+            bound => Some(bound),
+        });
         Some(Guarantee::Regret { ball: None, norm: self.norm(), bound })
     }
 

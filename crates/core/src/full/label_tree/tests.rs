@@ -468,3 +468,25 @@ fn the_certificate_is_withheld_where_that_of_a_node_is() {
     let why = promised("folklore-intervals", None, 0.5).expect_err("weights").to_string();
     assert_eq!(why, "rounds had importance weights");
 }
+
+/// The bound of a node that draws samples may fail, and with more nodes some of them more often.
+#[test]
+fn bounds_that_may_fail_are_not_added() {
+    let bound = |set: &str| {
+        let values = crate::testing::values(set);
+        let params = crate::registry::LEARNERS.read("label-tree", &values).expect("known names");
+        let mut tree =
+            LabelTree::new(params, Problem::new(3, 4).with_radius(1.0), 0).expect("valid parameters");
+        let mut at = tree.prediction();
+        for (x, class) in rows(20, 3) {
+            tree.predict(Features::Dense(&x), &mut at);
+            tree.update(Features::Dense(&x), Target::class(class), &at);
+        }
+        let of = |learner: &dyn Model| learner.guarantee().and_then(|guarantee| guarantee.regret_bound());
+        assert!(tree.nodes.iter().all(|node| of(&*node.learner).is_some_and(|bound| bound.is_ok())), "{set}");
+        of(&tree).expect("it has a theorem")
+    };
+    assert!(bound("node=gaf").is_ok(), "quadrature");
+    let why = bound("node=gaf node.samples=20000 node.smoothing=0.5").expect_err("samples").to_string();
+    assert!(why.ends_with("where it draws samples, and not in all nodes at once"), "{why}");
+}
