@@ -294,3 +294,32 @@ fn wrappers_forward_everything() {
     assert!(!weights(&*auto).is_empty() && weights(&auto) == weights(&*auto));
     assert_eq!(weights(&OnlineToBatch::new(auto.clone(), 1, 0)), weights(&auto));
 }
+
+/// A box hands on all that only some learners can; a conversion, whose rounds come one by one, some of it.
+#[test]
+fn wrappers_hand_on_what_some_learners_can() {
+    let abilities = |learner: &mut dyn OnlineLearner| {
+        let told =
+            [learner.look_ahead().is_some(), learner.abstaining().is_some(), learner.inside().is_some()];
+        let others = [
+            learner.together().is_some(),
+            learner.settling().is_some(),
+            learner.divided().is_some(),
+            learner.few_labels().is_some(),
+        ];
+        (told, others)
+    };
+    for (name, classes, told, others) in [
+        ("auto", 3, [true, false, true], [true, true, true, false]),
+        ("folklore", 3, [true, false, false], [false; 4]),
+        ("ons", 3, [true, false, false], [false; 4]),
+        ("label-tree", 300, [false, false, true], [false, false, false, true]),
+        ("adahedge-abstain", 2, [false, true, true], [false; 4]),
+    ] {
+        let mut learner = make(name, classes);
+        assert_eq!(abilities(&mut *learner), (told, others), "{name}");
+        assert_eq!(abilities(&mut learner), (told, others), "{name} in a box");
+        let mut sampled = OnlineToBatch::new(learner, 2, 0);
+        assert_eq!(abilities(&mut sampled), (told, [false; 4]), "{name} with snapshots");
+    }
+}
