@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Tasks, options of Vowpal Wabbit for them, and what is in their place: rows of docs/how-to/move.md.
-const OF_VOWPAL_WABBIT: [(&str, &[&str], &str); 15] = [
+const OF_VOWPAL_WABBIT: [(&str, &[&str], &str); 18] = [
     (
         "multiclass, one pass",
         &["--oaa", "--ect", "--log_multi", "--recall_tree", "-d", "--data"],
@@ -62,6 +62,13 @@ const OF_VOWPAL_WABBIT: [(&str, &[&str], &str); 15] = [
         "several passes, cache",
         &["-c", "-k", "--cache", "--cache_file", "--kill_cache", "--passes", "--holdout_off"],
         "one pass, and no cache; in Python AutoClassifier(passes=10)",
+    ),
+    ("weights by name", &["--invert_hash", "--audit"], "noregret predict model data --explain=columns"),
+    ("a process that answers", &["--daemon", "--port"], "noregret serve, or noregret run - --predictions -"),
+    (
+        "several slots",
+        &["--ccb_explore_adf", "--slates"],
+        "--feedback bandit; slates are written as ccb before",
     ),
 ];
 

@@ -298,7 +298,11 @@ fn what_is_wrong_with_a_file_is_said() {
         ("a.txt", b"word\nword\n", "a.txt: has no format that is recognised"),
         ("a.csv", b"1\n2\n", "a.csv: has a single column"),
         ("a.svm", b"1 1:1\n1 3:1 2:1\n", "a.svm:2: feature index 2 follows 3; LIBSVM indices must increase"),
-        ("a.vw", b"1 | a\n1 | a:x:b c:\n", "a.vw:2: the value of feature \"c:\" is not a number"),
+        (
+            "a.vw",
+            b"1 | a\n1 | a:x:b c:\n",
+            "a.vw:2: the value of feature \"c:\" is not a number; one without a value has no colon, and a missing number is nan",
+        ),
         ("a.csv", b"a,y\n1,b\n1\n", "a.csv:3: the row has 1 cell, not 2 as the first row"),
         (
             "a.jsonl",

@@ -23,7 +23,8 @@ pub(super) fn of(
     keys: &Keys,
 ) -> Result<Vec<String>, Fault> {
     let Some(first) = rows.first().filter(|_| options.schema.is_none()) else { return Ok(vec![]) };
-    let log = keys.label.as_ref().filter(|label| first.contains_key(*label));
+    let of_label = |label: &&String| rows.iter().any(|row| row.contains_key(*label));
+    let log = keys.label.as_ref().filter(of_label);
     let (apart, has) = (keys.shape != Shape::Flat, |key: &str| first.contains_key(key));
     let log = log.map_or(Ok(None), |label| like_a_log(options, label, apart, has))?;
     let offers = keys.offers.is_none() && offers::recognise(rows, Offers::WIDTH).is_some();

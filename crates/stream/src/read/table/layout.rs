@@ -77,7 +77,9 @@ pub(crate) fn like_a_log(
     let probability = first(&PROBABILITIES);
     // Names that are often those of features say nothing by themselves.
     let is_log = probability.is_some_and(|name| name != "p")
-        || decision.is_some_and(|name| PLAYED.contains(&name))
+        || decision.is_some_and(|name| {
+            PLAYED.contains(&name) && (probability.is_some() || name == label || label == earned)
+        })
         || (apart || earned == "reward") && (label == "reward" || decision.or(probability).is_some());
     if !is_log {
         return Ok(None);
