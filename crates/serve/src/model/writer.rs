@@ -249,8 +249,8 @@ impl Writer {
         self.shared.failed.read().unpoisoned().clone()
     }
 
-    /// The time of the next event: the clock's, but never before the last event, from which time goes on where
-    /// the clock was set back.
+    /// The time of the next event: the clock's, but never before the last event, from which time goes on
+    /// where the clock was set back.
     fn at(&self) -> i64 {
         let goes_on = |(at, since): (i64, Instant)| at.saturating_add(since.elapsed().as_millis() as i64);
         let last = self.engine.standing.at;
