@@ -109,7 +109,9 @@ def test_the_number_of_threads_is_checked(threads):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_rows_that_another_thread_changes_are_refused(kind):
-    x, y = stream(6000, 20, 5)
+    # So many that a call looks for signals, and calls `change`, before the last one.
+    count = 60_000
+    x, y = stream(count, 20, 5)
     rows = x
     if kind == "sparse":
         rows = pytest.importorskip("scipy.sparse").csr_array(x)
@@ -120,10 +122,10 @@ def test_rows_that_another_thread_changes_are_refused(kind):
     def change(_):
         x.flat[-3] = np.nan
 
-    with pytest.raises(ValueError, match="row 5999: another thread has changed the row while it was learnt or forecast, and column 17 has the value NaN"):
+    with pytest.raises(ValueError, match=f"row {count - 1}: another thread has changed the row while it was learnt or forecast, and column 17 has the value NaN"):
         learner._core.run(_arrays.rows(rows), _arrays.targets(y, False, {}), progress=change)
-    before.update(rows[:5999], y[:5999])
-    assert learner.rounds == 5999
+    before.update(rows[: count - 1], y[: count - 1])
+    assert learner.rounds == count - 1
     np.testing.assert_allclose(learner.predict_proba(np.eye(20)), before.predict_proba(np.eye(20)), rtol=0, atol=1e-12)
 
 

@@ -291,7 +291,7 @@ def test_keys_are_numbers_or_texts(tmp_path):
     (tmp_path / "keys.json").unlink()  # A store of an earlier version has kept no types.
     with KeyedLearners(tmp_path, "ogd", features=1, labels=["no", "yes"], actors=1, partitions=4) as earlier:
         earlier.learn(["1"], x, ["no"])
-        assert len(earlier) == 3 and earlier.get(1).rounds == 3
+        assert len(earlier) == 3 and earlier.get("1").rounds == 3
 
 
 # scikit-learn
