@@ -208,14 +208,14 @@ impl Trees {
 
     /// Adds the values of the trees from `from` to `to` (rounds of one tree for each output) to the `scores`
     /// of the outputs of each row. All rows go through a tree before the next one. Its nodes are copied
-    /// first, since the processor sees them coming in this order, and not in the order of the rows' paths.
+    /// first where there are several rows: the processor sees them coming in this order, and not in that of
+    /// the rows' paths.
     pub(super) fn add(&self, bins: &[u32], from: usize, to: usize, scores: &mut [f64]) {
         let (outputs, columns) = (self.base.len(), self.columns.all.len());
-        let several = scores.len() > outputs;
-        let mut room = [Node::NONE; MOST_COPIED];
+        let mut room = (scores.len() > outputs).then_some([Node::NONE; MOST_COPIED]);
         for tree in from * outputs..to * outputs {
             let mut nodes = self.tree(tree);
-            if let Some(room) = room.get_mut(..nodes.len()).filter(|_| several) {
+            if let Some(room) = room.as_mut().and_then(|room| room.get_mut(..nodes.len())) {
                 room.copy_from_slice(nodes);
                 nodes = room;
             }
